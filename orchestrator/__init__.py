@@ -1,0 +1,1 @@
+"""Durable workflows on Celery: the face a producer holds."""

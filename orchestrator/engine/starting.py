@@ -1,0 +1,163 @@
+"""Publishing definitions and starting runs (semantics 1.15): everything is checked first, all reasons are answered
+together, and a refusal stores nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.core.admission import AdmissionPolicy, structural_violations
+from orchestrator.core.data import JsonText, canonical, size
+from orchestrator.core.decide.commands import Advance
+from orchestrator.core.document import definition_from_text, text_of
+from orchestrator.core.evolve import evolve
+from orchestrator.core.facts import Recorded, Trigger, WorkflowRunAdmitted
+from orchestrator.core.graph import Definition
+from orchestrator.core.ids import id_problem, run_id
+from orchestrator.engine.advancing import TRIES, Batch, committed, decide_run
+from orchestrator.engine.deps import Deps
+from orchestrator.engine.rows import change_of
+from orchestrator.errors import BadData, Conflict, Reason, Rejected
+from orchestrator.ports.records import DefinitionRow
+from orchestrator.ports.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A run that a start found or made."""
+
+    id: str
+    #: False: the same key had started it before, and nothing was changed.
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """What a producer asks for; `payload` is any Python value that is JSON."""
+
+    scope: str
+    workflow: str
+    key: str
+    payload: object
+    trigger: Trigger
+
+
+def publish(deps: Deps, scope: str, definition: Definition) -> DefinitionRow:
+    """Store a version and make it the active one, unless a later one is active. The same again changes nothing.
+
+    Raises `Rejected` with every structural violation, or when this version exists with other content.
+    """
+    reasons = [Reason("InvalidId", "scope", f"the scope {problem}")] if (problem := id_problem(scope)) else []
+    reasons += [violation.reason for violation in structural_violations(definition)]
+    if reasons:
+        raise Rejected(reasons)
+    row = DefinitionRow(
+        scope,
+        definition.workflow,
+        definition.version,
+        definition.digest,
+        text_of(definition),
+        active=False,
+        published_at=deps.clock.now(),
+    )
+    with deps.store.transaction() as tx:
+        known = tx.definition(scope, row.workflow, row.version)
+        if known is None and not tx.add_definition(row):
+            known = tx.definition(scope, row.workflow, row.version)
+        if known is not None:
+            if known.digest != row.digest:
+                raise Rejected([_changed(row)])
+            return known
+        active = tx.definition(scope, row.workflow)
+        if active is None or active.version < row.version:
+            tx.activate(scope, row.workflow, row.version)
+        return tx.definition(scope, row.workflow, row.version) or row
+
+
+def _changed(row: DefinitionRow) -> Reason:
+    return Reason(
+        "VersionIsImmutable",
+        "version",
+        f"version {row.version} of {row.workflow!r} was published with other content; "
+        "versions never change: publish the change under a new version",
+    )
+
+
+def start(deps: Deps, request: StartRequest, policies: Sequence[AdmissionPolicy] = ()) -> Started:
+    """Admit a run, or find the one that this key has started. Raises `Rejected` with every reason."""
+    refusals = _ids(request)
+    if refusals:
+        raise Rejected(refusals)
+    id = run_id(request.scope, request.workflow, request.key)
+    for _ in range(TRIES):
+        batch = Batch()
+        try:
+            with deps.store.transaction() as tx:
+                if tx.head(id) is not None:
+                    return Started(id, created=False)
+                _admit(deps, tx, batch, id, request, policies)
+                tx.append(batch.changes)
+        except Conflict:
+            continue
+        committed(deps, batch)
+        return Started(id, created=True)
+    raise Conflict
+
+
+def _admit(
+    deps: Deps, tx: Transaction, batch: Batch, id: str, request: StartRequest, policies: Sequence[AdmissionPolicy]
+) -> None:
+    definition, payload = _checked(deps, tx, request, policies)
+    now = deps.clock.now()
+    admitted = WorkflowRunAdmitted(id, request.scope, request.key, text_of(definition), request.trigger, payload)
+    first = Recorded(1, now, admitted, size(payload))
+    decision = decide_run(deps, tx, evolve(None, first), (Advance(),))
+    batch.decisions[id] = decision
+    batch.changes.append(change_of(0, (first, *decision.facts), decision.state))
+
+
+def _ids(request: StartRequest) -> list[Reason]:
+    trigger = request.trigger
+    named = {"scope": request.scope, "workflow": request.workflow, "key": request.key, "triggerKind": trigger.kind}
+    if trigger.subject_kind is not None:
+        named |= {"subject.kind": trigger.subject_kind, "subject.id": trigger.subject_id or ""}
+    if trigger.correlation is not None:
+        named["correlation"] = trigger.correlation
+    return [Reason("InvalidId", name, f"the {name} {p}") for name, value in named.items() if (p := id_problem(value))]
+
+
+def _checked(
+    deps: Deps, tx: Transaction, request: StartRequest, policies: Sequence[AdmissionPolicy]
+) -> tuple[Definition, JsonText]:
+    reasons: list[Reason] = []
+    payload: JsonText | None = None
+    try:
+        payload = canonical(request.payload, deps.limits)
+    except BadData as problem:
+        reasons.append(Reason("InvalidPayload", "payload", problem.message))
+    row = tx.definition(request.scope, request.workflow)
+    definition = None if row is None else definition_from_text(row.document)
+    if definition is None:
+        reasons.append(_absent(tx, request))
+    else:
+        kind = request.trigger.subject_kind
+        if definition.subject_kind is not None and definition.subject_kind != kind:
+            about = "nothing" if kind is None else repr(kind)
+            message = f"{request.workflow!r} is about {definition.subject_kind!r}, the trigger is about {about}"
+            reasons.append(Reason("SubjectKindMismatch", "subject", message))
+        reasons += [v.reason for v in structural_violations(definition)]
+        for policy in policies:
+            reasons += policy.check(definition, request.trigger)
+    if reasons or definition is None or payload is None:
+        raise Rejected(reasons)
+    return definition, payload
+
+
+def _absent(tx: Transaction, request: StartRequest) -> Reason:
+    published = tx.definitions(request.scope, request.workflow)
+    if not published:
+        message = f"no definition of {request.workflow!r} is published in scope {request.scope!r}; publish one first"
+        return Reason("WorkflowNotFound", "workflow", message)
+    message = f"no version of {request.workflow!r} is active in scope {request.scope!r}; activate or publish one"
+    return Reason("NoActiveDefinition", "workflow", message)
