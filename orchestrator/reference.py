@@ -93,9 +93,9 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "<!-- Written by `make docs` from orchestrator/reference.py; edit that, not this. -->"
     yield ""
-    yield "A definition is one version of a workflow, written as YAML or JSON, one definition a file. Property names are"
-    yield "camelCase; snake_case is read too. A property that is null counts as absent. In YAML, only what is a number,"
-    yield "`true`, `false` or `null` in JSON is one; everything else is text, so durations and dates need no quotes."
+    yield "A definition is one version of a workflow, written as YAML or JSON, one definition a file. Property names"
+    yield "are camelCase; snake_case is read too. A property that is null counts as absent. In YAML, only what is a"
+    yield "number, `true`, `false` or `null` in JSON is one; all else is text, so durations and dates need no quotes."
     yield f"Editors complete and check it with [the JSON Schema]({SCHEMA}), which `celeriac schema` prints too."
     yield ""
     yield "```yaml"
@@ -105,17 +105,17 @@ def _lines() -> Iterator[str]:
     yield "## The whole"
     yield ""
     yield from _properties(schema)
-    yield "Further properties at this level are kept and ignored. Below it a property that is not known is refused, except in"
-    yield "a node's `configuration`."
+    yield "Further properties at this level are kept and ignored. Below it a property that is not known is refused,"
+    yield "except in a node's `configuration`."
+    yield ""
     for title, name in (("Graph", "Graph"), ("Nodes", "Node"), ("Policies", "Policy"), ("Edges", "Edge")):
-        yield ""
         yield f"## {title}"
         yield ""
         yield parts[name]["description"]
         yield ""
         yield from _properties(parts[name])
-    yield "Durations are text, `[days.]hh:mm:ss[.fraction]`, such as `00:00:30` or `2.00:00:00`; ISO-8601 such as `PT30S` or"
-    yield "`P2D` is read too. A capability or a signal contract is written `name@version`."
+    yield "Durations are text, `[days.]hh:mm:ss[.fraction]`, such as `00:00:30` or `2.00:00:00`; ISO-8601 such as"
+    yield "`PT30S` or `P2D` is read too. A capability or a signal contract is written `name@version`."
     yield ""
     yield "## Kinds of node"
     for kind in KINDS.values():

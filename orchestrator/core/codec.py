@@ -1,6 +1,6 @@
 """Facts as documents: what is stored (`data`, beside the user's JSON in its own column) and what the API shows.
 
-The shape of each field follows from its type, so a new fact needs no line here. Names are camelCase (interface, Shapes).
+The shape of each field follows from its type, so a new fact needs no line here. Names are camelCase.
 """
 
 from __future__ import annotations
@@ -158,10 +158,13 @@ def fact_from(type_: str, data: str, value: JsonText | None) -> Fact:
     kind = FACT_TYPES.get(type_)
     if kind is None:
         raise UnknownFact(
-            f"the stored fact type {type_!r} is not known to this release: it was written by a newer one, upgrade this process"
+            f"the stored fact type {type_!r} is not known to this release: a newer one wrote it, upgrade this process"
         )
     document = json.loads(data)
-    arguments = {name: from_(document[wire]) for name, wire, _, from_ in _plan(kind) if wire in document}
+    arguments: dict[str, Any] = {}
+    for name, wire, _, from_ in _plan(kind):
+        told = document.get(wire)
+        arguments[name] = None if told is None else from_(told)
     if "value" in {f.name for f in fields(kind)}:
         arguments["value"] = value
     return kind(**arguments)

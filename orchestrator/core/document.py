@@ -46,13 +46,18 @@ def definition_from(document: object) -> Definition:
         reasons += [violation.reason for violation in _of_the_rest(document, problems)]
         raise Rejected(dict.fromkeys(reasons)) from None
     reasons += [violation.reason for violation in structural_violations(definition)]
-    try:
-        text_of(definition)
-    except BadData as problem:
-        reasons.append(Reason(INVALID_DOCUMENT, "", f"is too large: {problem.message}"))
+    reasons = reasons or _too_large(definition)
     if reasons:
         raise Rejected(dict.fromkeys(reasons))
     return definition
+
+
+def _too_large(definition: Definition) -> list[Reason]:
+    try:
+        text_of(definition)
+    except BadData as problem:
+        return [Reason(INVALID_DOCUMENT, "", f"the definition as a whole cannot be stored: {problem.message}")]
+    return []
 
 
 def _extra(document: object) -> tuple[list[Reason], JsonText]:

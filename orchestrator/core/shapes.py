@@ -200,11 +200,12 @@ def spelled(shape: type[Shape], given: Mapping[str, Any]) -> dict[str, Any]:
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
     made: dict[str, Any] = {}
     for key, value in given.items():
-        if key not in names:
+        alias = names.get(key)
+        if alias is None or (key != alias and value is not None and given.get(alias) is not None):
             made[key] = value
         elif value is not None:
-            form = next((item.form for item in fields[names[key]].metadata if isinstance(item, Written)), None)
-            made[names[key]] = _attempt(form, value) if form else value
+            form = next((item.form for item in fields[alias].metadata if isinstance(item, Written)), None)
+            made[alias] = _attempt(form, value) if form else value
     return made
 
 

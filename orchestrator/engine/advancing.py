@@ -1,4 +1,4 @@
-"""One transaction over one or several runs: hold them, fold them, decide, append; then ring. The heart of the engine."""
+"""One transaction over one or several runs: hold them, fold them, decide, append; then ring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's face: one object with everything that can be asked of it; each method hands on to the module that does it."""
+"""The engine's face: one object with all that can be asked of it; each method hands on to the module that does it."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from orchestrator.core.data import JsonText
 from orchestrator.core.decide.attempts import MAX_LOSSES
 from orchestrator.core.decide.commands import (
     Advance,
@@ -56,8 +57,8 @@ def _work(deps: Deps, tx: Transaction, row: AttemptRow) -> Work | None:
         text = compose(state, execution, values_for(tx, row.run_id, referred(state, execution)))
     except (Conflict, StoreUnavailable):
         raise
-    except (CeleriacError, KeyError, AssertionError) as error:
-        log.error("attempt_unreadable", attempt=row.attempt_id, run=row.run_id, node=row.node, error=str(error))
+    except (CeleriacError, KeyError, AssertionError):
+        log.exception("attempt_unreadable", attempt=row.attempt_id, run=row.run_id, node=row.node)
         return None
     ref = execution.ref
     assert row.claimed_at is not None
@@ -74,7 +75,7 @@ def _work(deps: Deps, tx: Transaction, row: AttemptRow) -> Work | None:
         execution_id=ref.id,
         attempt=row.number,
         capability=row.capability,
-        configuration=state.definition.graph.node[ref.node].configuration,
+        configuration=JsonText(state.definition.graph.node[ref.node].configuration),
         input=text,
         claimed_at=row.claimed_at,
         deadline=row.deadline,
@@ -156,7 +157,7 @@ def take_stored(deps: Deps, run_ids: Sequence[str]) -> int:
 
 
 def _take(deps: Deps, tx: Transaction, batch: Batch, tails: dict[str, int], given: Sequence[AttemptRow]) -> set[str]:
-    """Decide for held runs on the answers given and on those stored for them; answers with the attempts that counted."""
+    """Decide for held runs on the answers given and those stored for them; answers with the attempts that counted."""
     rows = [*(tx.answered(sorted(tails)) if tails else ()), *given]
     counted: set[str] = set()
     for run_id, tail in tails.items():

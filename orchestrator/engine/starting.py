@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.core.admission import AdmissionPolicy, structural_violations
-from orchestrator.core.data import JsonText, canonical, size
+from orchestrator.core.admission import AdmissionPolicy, TriggerRequest, start_reasons, structural_violations
+from orchestrator.core.data import EMPTY, JsonText, canonical, size
 from orchestrator.core.decide.commands import Advance
 from orchestrator.core.document import definition_from_text, text_of
 from orchestrator.core.evolve import evolve
@@ -141,14 +141,17 @@ def _checked(
     if definition is None:
         reasons.append(_absent(tx, request))
     else:
-        kind = request.trigger.subject_kind
-        if definition.subject_kind is not None and definition.subject_kind != kind:
-            about = "nothing" if kind is None else repr(kind)
-            message = f"{request.workflow!r} is about {definition.subject_kind!r}, the trigger is about {about}"
-            reasons.append(Reason("SubjectKindMismatch", "subject", message))
-        reasons += [v.reason for v in structural_violations(definition)]
-        for policy in policies:
-            reasons += policy.check(definition, request.trigger)
+        trigger = request.trigger
+        asked = TriggerRequest(
+            trigger.kind,
+            payload or EMPTY,
+            trigger.subject_kind,
+            trigger.subject_id,
+            trigger.correlation,
+            request.key,
+            request.scope,
+        )
+        reasons += start_reasons(definition, asked, policies)
     if reasons or definition is None or payload is None:
         raise Rejected(reasons)
     return definition, payload

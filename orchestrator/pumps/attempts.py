@@ -1,5 +1,5 @@
-"""Attempts that nobody moves: unclaimed ones are rung for again, overdue and orphaned ones decided, stored answers taken
-up (semantics 2.2).
+"""Attempts that nobody moves: unclaimed ones are rung for again, overdue and orphaned ones are decided, stored answers
+are taken up (semantics 2.2).
 """
 
 from __future__ import annotations

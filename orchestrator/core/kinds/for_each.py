@@ -26,9 +26,9 @@ class ForEachConfiguration(Configuration):
     model_config = ConfigDict(json_schema_extra={"required": ["itemsFrom", "itemsProperty"]})
 
     items_from: str = ""
-    """The id of the node whose output holds the items; the trigger's output is the payload. Needed."""
+    """The id of the node whose output holds the items; the trigger's output is the payload."""
     items_property: str = ""
-    """The property of that output with the list; each item is an object with a unique text `key`. Needed."""
+    """The property of that output with the list; each item is an object with a unique text `key`."""
     max_parallelism: Annotated[int, AfterValidator(lambda value: max(value, 1))] = 1
     """How many executions of its branches may be scheduled at once; absent or below 1 counts as 1."""
 

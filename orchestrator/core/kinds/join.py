@@ -23,7 +23,7 @@ class JoinConfiguration(Configuration):
     )
 
     for_each: str = ""
-    """The id of the forEach whose branches are gathered. Needed."""
+    """The id of the forEach whose branches are gathered."""
     mode: Literal["all", "any", "atLeast"] = "all"
     """Satisfied by all branches, by any one, or by at least `threshold` of them."""
     threshold: int | None = None

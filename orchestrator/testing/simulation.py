@@ -1,0 +1,191 @@
+"""The simulation: engine, store, performers and beat in one thread, moved step by step by a test."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from orchestrator.client import Orchestrator
+from orchestrator.core.admission import AdmissionPolicy
+from orchestrator.core.data import DEFAULT_LIMITS, DataLimits
+from orchestrator.core.snapshot import RunSnapshot
+from orchestrator.core.state import RunStatus
+from orchestrator.engine.auditing import audit, due_timers
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.work import Answer, Work
+from orchestrator.performers.invocation import Invocation
+from orchestrator.performers.performer import performer
+from orchestrator.performers.performing import perform
+from orchestrator.performers.table import PerformerTable, table_of
+from orchestrator.ports.dispatch import Doorbell
+from orchestrator.ports.store import ClaimRequest, Store
+from orchestrator.pumps.metronome import PUMPS
+from orchestrator.store.memory import MemoryStore
+from orchestrator.testing.clock import MovableClock
+
+#: So many attempts in one `settle` mean that a workflow does not come to rest.
+MANY = 100_000
+
+
+class Doorbells:
+    """The dispatcher port for tests: what was rung stands in a queue."""
+
+    def __init__(self) -> None:
+        self.rung: deque[Doorbell] = deque()
+        self.called_off: list[str] = []
+
+    def ring(self, doorbells: Sequence[Doorbell]) -> int:
+        """Put them into the queue."""
+        self.rung.extend(doorbells)
+        return len(doorbells)
+
+    def call_off(self, attempt_ids: Sequence[str]) -> None:
+        """Note which attempts were called off."""
+        self.called_off.extend(attempt_ids)
+
+
+class Script:
+    """A performer that answers what it is told, one answer a call; the last one is repeated.
+
+    An answer is an outcome, a plain output, an exception to raise, or a function of the `Invocation`.
+    """
+
+    def __init__(self, answers: Iterable[Any]) -> None:
+        self._answers = deque(answers) or deque([{}])
+        self.calls: list[Invocation] = []
+
+    def __call__(self, call: Invocation) -> Any:
+        self.calls.append(call)
+        answer = self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer(call) if callable(answer) else answer
+
+
+class Simulation:
+    """A whole Celeriac on a clock that you move; `orchestrator` is the handle a producer would hold."""
+
+    def __init__(
+        self,
+        *performers: Callable[..., Any],
+        store: Store | None = None,
+        clock: MovableClock | None = None,
+        limits: DataLimits = DEFAULT_LIMITS,
+        policies: Sequence[AdmissionPolicy] = (),
+        scripts: Mapping[str, Any] | None = None,
+    ) -> None:
+        """With marked performers, and scripts by capability (``name@version``): an answer or a list of answers."""
+        self.store = store or MemoryStore()
+        self.clock = clock or MovableClock()
+        self.doorbells = Doorbells()
+        self.engine = Engine(self.store, self.doorbells, self.clock, limits=limits, policies=policies)
+        self.orchestrator = Orchestrator(engine=self.engine)
+        self._limits = limits
+        self._marked = list(performers)
+        #: Every attempt that was performed, in order.
+        self.performed: list[Work] = []
+        for capability, answers in (scripts or {}).items():
+            self.script(capability, *(answers if isinstance(answers, list) else [answers]))
+
+    def script(self, capability: str, *answers: Any, effect: str = "idempotent") -> Script:
+        """Let a capability answer these, one a call, the last one again and again; its calls are kept."""
+        name, _, version = capability.rpartition("@")
+        script = Script(answers)
+
+        def scripted(call: Invocation) -> Any:
+            return script(call)
+
+        mark = performer(name, version=int(version), effect=effect)  # type: ignore[arg-type]
+        self._marked = [known for known in self._marked if capability not in capabilities_of(known)]
+        self._marked.append(mark(scripted))
+        return script
+
+    @property
+    def table(self) -> PerformerTable:
+        """The performers as a worker would hold them."""
+        return table_of(self._marked)
+
+    def claim_next(self, worker: str = "simulation") -> Work | None:
+        """Answer the next doorbell: claim its attempt, as a worker does before it performs. None: it was for nothing."""
+        bell = self.doorbells.rung.popleft()
+        known = self.table.get(bell.capability)
+        if known is None:
+            self.engine.performer_missing([bell.attempt_id], worker)
+            return None
+        claimed = self.engine.claim([ClaimRequest(bell.attempt_id, known.effect)], worker)
+        return claimed[0] if claimed else None
+
+    def perform(self, work: Work) -> bool:
+        """Perform a claimed attempt and record its answer; False when the answer was late."""
+        self.performed.append(work)
+        receipt = perform(self.table, work, self._limits)
+        return bool(self.engine.advance([Answer(work.attempt_id, work.fence, receipt)]))
+
+    def settle(self) -> int:
+        """Perform everything that is rung until nothing moves; answers with how many attempts were performed."""
+        before = len(self.performed)
+        while self.doorbells.rung:
+            work = self.claim_next()
+            if work is not None:
+                self.perform(work)
+            if len(self.performed) - before > MANY:
+                raise AssertionError(f"the workflow does not come to rest: {MANY} attempts were performed")
+        return len(self.performed) - before
+
+    def tick(self) -> int:
+        """What beat does in one tick, until it has nothing more to do."""
+        handled = 0
+        for pump in PUMPS:
+            while count := pump.run(self.engine, self.clock.now(), 100):
+                handled += count
+        return handled
+
+    def pass_time(self, by: timedelta) -> None:
+        """Let time pass, stopping at every instant at which something is due, with all the work that brings."""
+        until = self.clock.now() + by
+        self.settle()
+        while (due := self.next_due()) is not None and due <= until:
+            self.clock.move_to(due)
+            self.tick()
+            self.settle()
+        self.clock.move_to(until)
+        self.tick()
+        self.settle()
+
+    def next_due(self) -> datetime | None:
+        """When time alone will move something next; None: never."""
+        with self.store.reading() as tx:
+            runs = [row.run_id for row in map(tx.run, tx.run_ids(limit=100_000)) if row and row.ended_at is None]
+        due: list[datetime] = []
+        for run_id in runs:
+            state = self.engine.state(run_id)
+            if state.status is not RunStatus.RECONCILIATION_REQUIRED:
+                due += due_timers(state).values()
+        later = [instant for instant in due if instant > self.clock.now()]
+        return min(later, default=None)
+
+    def run_to_end(
+        self, run_id: str, *, within: timedelta = timedelta(days=3650), scope: str = "default"
+    ) -> RunSnapshot:
+        """Go from due time to due time until the run is final or only a person or a signal can move it."""
+        until = self.clock.now() + within
+        self.settle()
+        while not (found := self.orchestrator.run(run_id, scope=scope)).status.final:
+            due = self.next_due()
+            if due is None or due > until:
+                return found
+            self.clock.move_to(due)
+            self.tick()
+            self.settle()
+        return found
+
+    def verify(self) -> list[str]:
+        """What `celeriac verify` would print; nothing, in health."""
+        return [str(difference) for difference in audit(self.store)]
+
+
+def capabilities_of(marked: Callable[..., Any]) -> frozenset[str]:
+    """The capabilities that a marked performer performs."""
+    return frozenset(table_of([marked]).capabilities)
