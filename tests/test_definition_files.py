@@ -1,3 +1,5 @@
+"""Files with definition documents, and files without."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The fluent builder writes the same document that a hand would."""
+
 from __future__ import annotations
 
 from datetime import timedelta

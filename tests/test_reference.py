@@ -1,3 +1,5 @@
+"""The reference page and the published schema say what the code does."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -19,7 +19,7 @@ from orchestrator.core.graph import Capability, Definition, Edge, Graph, Node, N
 from orchestrator.core.ids import id_problem
 from orchestrator.core.kinds import KINDS
 from orchestrator.core.kinds.kind import Violation, ViolationKind
-from orchestrator.core.regions import Regions, joins_of, regions_of
+from orchestrator.core.regions import MAX_IN_BODIES, Regions, joins_of, regions_of
 from orchestrator.core.shapes import MAX_INTEGER, duration_problem, named_version_problem, read_leniently
 from orchestrator.errors import Reason
 
@@ -104,11 +104,10 @@ def _graph(definition: Definition) -> Iterator[Violation]:
     graph = definition.graph
     regions = regions_of(graph)
     yield from _triggers(graph)
+    if regions.too_many:
+        message = f"the branches of all forEachs together hold more than {MAX_IN_BODIES:,} nodes; divide the workflow"
+        yield _invalid("graph.nodes", message)
     pins = {pin.name: pin for pin in definition.capabilities}
-    holder: dict[str, str] = {}
-    for fan, body in regions.bodies.items():
-        for inside in body:
-            holder.setdefault(inside, fan)
     joins = joins_of(graph)
     seen: set[str] = set()
     for index, node in enumerate(graph.nodes):
@@ -126,7 +125,7 @@ def _graph(definition: Definition) -> Iterator[Violation]:
         if node.kind is NodeKind.FOR_EACH:
             yield from _gathering(node, at, joins.get(node.id, ()))
         if node.id not in seen:
-            yield from _standing(node, at, regions, holder)
+            yield from _standing(node, at, regions)
         seen.add(node.id)
     yield from _edges(graph, regions)
 
@@ -219,9 +218,9 @@ def _gathering(node: Node, at: str, joins: Sequence[Node]) -> Iterator[Violation
         )
 
 
-def _standing(node: Node, at: str, regions: Regions, holder: Mapping[str, str]) -> Iterator[Violation]:
+def _standing(node: Node, at: str, regions: Regions) -> Iterator[Violation]:
     """Faults of where a node stands."""
-    fan = holder.get(node.id)
+    fan = regions.holder.get(node.id)
     if fan is not None and node.kind is NodeKind.FOR_EACH:
         yield Violation(
             ViolationKind.NESTED_FOR_EACH_NOT_SUPPORTED,

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from orchestrator.core.graph import Graph, Node, NodeKind, Outlet
 
 #: The edges of a region: where each node leads.
 Steps: TypeAlias = Mapping[str, Sequence[str]]
+
+#: Bodies may share nodes, so a graph can be small and its bodies together be huge; no sensible graph comes near.
+MAX_IN_BODIES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,12 @@ class Regions:
 
     #: What the trigger reaches, where a forEach leads straight to its join.
     root: frozenset[str]
-    #: By forEach with exactly one join: what its `each` edges reach without passing that join.
-    bodies: Mapping[str, frozenset[str]]
+    #: By forEach and join that stands in a body: the first forEach whose body that is.
+    holder: Mapping[str, str]
     #: The nodes on a cycle of the region they stand in. What neither the trigger nor a forEach reaches is a region too.
     cyclic: frozenset[str]
+    #: The bodies together hold more than `MAX_IN_BODIES` nodes: those left over were not looked into.
+    too_many: bool = False
 
 
 def joins_of(graph: Graph) -> dict[str, tuple[Node, ...]]:
@@ -49,33 +54,70 @@ def _gathered(join: Node) -> str | None:
 
 def regions_of(graph: Graph) -> Regions:
     """The regions of a graph, in time linear in the sum of their sizes."""
-    joins = {key: value[0].id for key, value in joins_of(graph).items() if len(value) == 1}
-    fans = [node.id for node in graph.node.values() if node.kind is NodeKind.FOR_EACH]
-    plain, across, into = _steps(graph, joins, frozenset(fans))
-    triggers = [node.id for node in graph.nodes if node.kind is NodeKind.TRIGGER]
-    root = _reach(triggers, across)
-    bodies = {fan: _reach(into.get(fan, ()), plain, barrier=joins[fan]) for fan in fans if fan in joins}
-    strays = set(graph.node).difference(root, *bodies.values())
-    cyclic = set(_on_cycles(root, across))
-    cyclic.update(_on_cycles(strays, across))
-    for body in bodies.values():
-        cyclic.update(_on_cycles(body, plain))
-    return Regions(root, bodies, frozenset(cyclic))
+    ways = _Ways.of(graph)
+    root = _reach(ways.triggers, ways.across)
+    on_some_cycle = frozenset(_on_cycles(graph.node, ways.plain))
+    holder: dict[str, str] = {}
+    cyclic = set(_on_cycles(root, ways.across))
+    strays = set(graph.node).difference(root)
+    in_bodies = 0
+    for fan in ways.joins:
+        body = ways.body(fan)
+        in_bodies += len(body)
+        if in_bodies > MAX_IN_BODIES:
+            break
+        strays -= body
+        for inside in ways.marked & body:
+            holder.setdefault(inside, fan)
+        cyclic.update(_on_cycles(body & on_some_cycle, ways.plain))
+    cyclic.update(_on_cycles(strays, ways.across))
+    return Regions(root, holder, frozenset(cyclic), in_bodies > MAX_IN_BODIES)
 
 
-def _steps(graph: Graph, joins: Mapping[str, str], fans: frozenset[str]) -> tuple[Steps, Steps, Steps]:
-    """Every edge; every edge but with one step from a forEach to its join for its `each` edges; only `each` edges."""
-    plain: dict[str, list[str]] = {}
-    across: dict[str, list[str]] = {fan: [join] for fan, join in joins.items() if fan in fans}
-    into: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        source = graph.node.get(edge.source)
-        if source is None or edge.target not in graph.node or edge.outlet not in source.outlets:
-            continue
-        plain.setdefault(edge.source, []).append(edge.target)
-        into_branches = edge.outlet == Outlet.EACH and edge.source in fans
-        (into if into_branches else across).setdefault(edge.source, []).append(edge.target)
-    return plain, across, into
+def body_of(graph: Graph, for_each: str) -> frozenset[str]:
+    """What the `each` edges of a forEach reach without passing its join; nothing unless it has exactly one."""
+    ways = _Ways.of(graph)
+    return ways.body(for_each) if for_each in ways.joins else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The edges of a graph that lead somewhere, seen in three ways."""
+
+    #: The join of each forEach that has exactly one.
+    joins: Mapping[str, str]
+    #: Every edge.
+    plain: Steps
+    #: Every edge, but one step to the join for all `each` edges of a forEach.
+    across: Steps
+    #: Only `each` edges of a forEach.
+    into: Steps
+    triggers: tuple[str, ...]
+    #: All forEachs and joins.
+    marked: frozenset[str]
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Ways:
+        """The ways of a graph."""
+        named = joins_of(graph)
+        fans = [node.id for node in graph.node.values() if node.kind is NodeKind.FOR_EACH]
+        joins = {fan: named[fan][0].id for fan in fans if len(named.get(fan, ())) == 1}
+        plain: dict[str, list[str]] = {}
+        across: dict[str, list[str]] = {fan: [join] for fan, join in joins.items()}
+        into: dict[str, list[str]] = {fan: [] for fan in fans}
+        for edge in graph.edges:
+            source = graph.node.get(edge.source)
+            if source is not None and edge.target in graph.node and edge.outlet in source.outlets:
+                plain.setdefault(edge.source, []).append(edge.target)
+                into_branches = edge.outlet == Outlet.EACH and edge.source in into
+                (into if into_branches else across).setdefault(edge.source, []).append(edge.target)
+        triggers = tuple(node.id for node in graph.nodes if node.kind is NodeKind.TRIGGER)
+        marked = (node.id for node in graph.node.values() if node.kind in (NodeKind.FOR_EACH, NodeKind.JOIN))
+        return cls(joins, plain, across, into, triggers, frozenset(marked))
+
+    def body(self, fan: str) -> frozenset[str]:
+        """The body of a forEach with one join."""
+        return _reach(self.into[fan], self.plain, barrier=self.joins[fan])
 
 
 def _reach(starts: Iterable[str], steps: Steps, barrier: str | None = None) -> frozenset[str]:

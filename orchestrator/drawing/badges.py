@@ -39,7 +39,7 @@ def status_badge(status: str, box: Box) -> str:
 
 
 def counts(shown: NodeOverlay, box: Box) -> str:
-    """The counts of a node on its lower edge: in words where they fit, else in signs; what is left out is in the tooltip."""
+    """The counts of a node on its lower edge, in words where they fit, else in signs; the tooltip holds all."""
     room = box.width - 16
     long, short = _entries(shown, spoken=True), _entries(shown, spoken=False)
     entries = fitting = long if _length(long) <= room else short

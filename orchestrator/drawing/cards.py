@@ -6,10 +6,11 @@ Reads configuration leniently: a picture is also drawn of a definition that woul
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final, assert_never
 
+from orchestrator.core.durations import parse_duration
 from orchestrator.core.graph import Node, NodeKind
 from orchestrator.drawing.lettering import cut, mono_width, one_line, width
 
@@ -20,8 +21,6 @@ TEXT_LEFT: Final = 46
 _TEXT_ROOM: Final = 168
 _TEXT_LEAST: Final = 74
 _RIGHT: Final = 14
-
-_DURATION: Final = re.compile(r"(?:(\d+)\.)?(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,11 @@ def second_line(node: Node) -> tuple[str, bool]:
             return "approval" + _within(told), False
         case NodeKind.FOR_EACH:
             source, of = told.get("itemsFrom"), told.get("itemsProperty")
-            return ("for each of " + ".".join(part for part in (source, of) if isinstance(part, str)) if source or of else "for each"), False
+            return (
+                "for each of " + ".".join(part for part in (source, of) if isinstance(part, str))
+                if source or of
+                else "for each"
+            ), False
         case NodeKind.JOIN:
             return _join(told), False
     assert_never(node.kind)
@@ -112,12 +115,14 @@ def _join(told: dict[str, Any]) -> str:
 
 
 def duration(text: str) -> str:
-    """A stored duration in the words of a label: ``2.00:00:00`` is ``2 d``; anything else is left as it is."""
-    read = _DURATION.fullmatch(text)
-    if not read:
+    """A stored duration in the words of a label: ``2.00:00:00`` is ``2 d``; what is none is left as it is."""
+    try:
+        length = parse_duration(text)
+    except ValueError:
         return text
-    days, hours, minutes, seconds = (int(part or 0) for part in read.groups()[:4])
-    parts = [f"{amount} {unit}" for amount, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s")) if amount]
-    if read[5] and int(read[5]):
-        parts = [*parts[:-1], f"{seconds}.{read[5].rstrip('0')} s"] if seconds else [*parts, f"0.{read[5].rstrip('0')} s"]
-    return " ".join(parts) or "0 s"
+    minutes, seconds = divmod(abs(length).seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    precise = f"{seconds}.{abs(length).microseconds:06}".rstrip("0").rstrip(".")
+    parts = ((str(abs(length).days), "d"), (str(hours), "h"), (str(minutes), "min"), (precise, "s"))
+    words = " ".join(f"{amount} {unit}" for amount, unit in parts if amount != "0") or "0 s"
+    return f"−{words}" if length < timedelta(0) else words

@@ -12,9 +12,11 @@ from orchestrator.core.graph import Graph
 from orchestrator.drawing.bodies import bodies
 from orchestrator.drawing.cards import card
 from orchestrator.drawing.layers import components
+from orchestrator.drawing.parts import Part, Plan, Tie
 from orchestrator.drawing.picture import Box, Label, Layout, Region, Route
-from orchestrator.drawing.plan import Part, Plan, Tie, plan
-from orchestrator.drawing.routes import boxes, labels, regions, routes
+from orchestrator.drawing.plan import plan
+from orchestrator.drawing.regions import regions
+from orchestrator.drawing.routes import boxes, labels, routes
 
 MARGIN: Final = 28
 _BETWEEN: Final = 36
@@ -32,9 +34,9 @@ def lay_out(graph: Graph) -> Layout:
         if edge.source in number and edge.target in number
     ]
     links = [(source, target) for _, source, target in edges]
-    group, closing = bodies(graph, links, [graph.edges[index].outlet for index, _, _ in edges])
+    fans = bodies(graph, links, [graph.edges[index].outlet for index, _, _ in edges])
     cards = [card(node) for node in graph.nodes]
-    parts = components(len(graph.nodes), links)
+    parts = components(len(graph.nodes), [*links, *fans.order])
     owner = [0] * len(graph.nodes)
     local = [0] * len(graph.nodes)
     for index, members in enumerate(parts):
@@ -43,6 +45,9 @@ def lay_out(graph: Graph) -> Layout:
     ties: list[list[Tie]] = [[] for _ in parts]
     for index, source, target in edges:
         ties[owner[source]].append(Tie(index, local[source], local[target], graph.edges[index].outlet))
+    order: list[list[tuple[int, int]]] = [[] for _ in parts]
+    for source, target in fans.order:
+        order[owner[source]].append((local[source], local[target]))
     plans = [
         plan(
             Part(
@@ -50,8 +55,9 @@ def lay_out(graph: Graph) -> Layout:
                 tuple(graph.nodes[node] for node in members),
                 tuple(cards[node] for node in members),
                 tuple(ties[index]),
-                tuple(group[node] for node in members),
-                closing,
+                tuple(fans.member[node] for node in members),
+                fans.closing,
+                tuple(order[index]),
             )
         )
         for index, members in enumerate(parts)

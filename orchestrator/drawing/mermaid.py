@@ -7,7 +7,7 @@ Markdown or HTML could read otherwise written as its number.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from orchestrator.core.graph import Definition, Graph, Node, NodeKind
@@ -16,9 +16,13 @@ from orchestrator.drawing.cards import at_a_time, second_line
 from orchestrator.drawing.overlay import NodeOverlay, Overlay
 from orchestrator.drawing.palette import GROUND, KINDS, STATUSES
 
-#: A label that starts like one of a numbered list, or holds what Markdown turns into a link, is refused by Mermaid.
+#: What reads itself as a list, a link, a formula or an icon, even quoted: Mermaid then shows something else.
 _NUMBERED: Final = re.compile(r"^\d+\.")
-_PLAIN: Final = frozenset(" -/,.")
+_VERSION: Final = re.compile(r"@\d+\Z")
+_MAGIC: Final = re.compile(r"(?<=\$)(?=\$)|(?<=:)(?=fa-)")
+_PLAIN: Final = frozenset(" -/,.?!·…")
+#: Shows nothing and keeps its neighbours apart.
+_WORD_JOINER: Final = "\u2060"
 
 
 def mermaid(definition: Definition, overlay: Overlay | None = None) -> str:
@@ -27,23 +31,24 @@ def mermaid(definition: Definition, overlay: Overlay | None = None) -> str:
     number = {node.id: index for index, node in reversed(list(enumerate(graph.nodes)))}
     edges = [edge for edge in graph.edges if edge.source in number and edge.target in number]
     links = [(number[edge.source], number[edge.target]) for edge in edges]
-    group, _ = bodies(graph, links, [edge.outlet for edge in edges])
+    group = bodies(graph, links, [edge.outlet for edge in edges]).member
     lines = ["flowchart LR"]
-    shown = overlay.nodes if overlay else {}
+    shown: Mapping[str, NodeOverlay] = overlay.nodes if overlay else {}
+    members: dict[int, list[str]] = {}
     for index, node in enumerate(graph.nodes):
-        if not group[index]:
-            lines.append(f"    {_node(index, node, shown.get(node.id))}")
-    for fan in sorted(set(group) - {0}):
+        members.setdefault(group[index], []).append(_node(index, node, shown.get(node.id)))
+    lines += [f"    {line}" for line in members.pop(0, [])]
+    for fan, inside in sorted(members.items()):
         lines.append(f'    subgraph f{fan - 1}["for each item, {at_a_time(graph.nodes[fan - 1])}"]')
-        lines += [f"        {_node(index, node, shown.get(node.id))}" for index, node in enumerate(graph.nodes) if group[index] == fan]
-        lines.append("    end")
+        lines += [*(f"        {line}" for line in inside), "    end"]
     for (source, target), edge in zip(links, edges, strict=True):
         lines.append(f'    n{source} -->|"{quoted(edge.outlet)}"| n{target}')
-    lines += _classes(graph, overlay)
-    fans = [f"f{fan - 1}" for fan in sorted(set(group) - {0})]
-    if fans:
-        lines.append(f"    classDef body fill:{GROUND['body'][0]},stroke:{GROUND['body-line'][0]},stroke-dasharray:5 4,color:{GROUND['body-ink'][0]}")
-        lines.append(f"    class {','.join(fans)} body")
+    lines += _classes(graph, shown)
+    if members:
+        fill, line, ink = (GROUND[name][0] for name in ("body", "body-line", "body-ink"))
+        lines.append(f"    classDef body fill:{fill},stroke:{line},stroke-dasharray:5 4,color:{ink}")
+        fans = ",".join(f"f{fan - 1}" for fan in sorted(members))
+        lines.append(f"    class {fans} body")
     taken = [str(index) for index, edge in enumerate(edges) if overlay and edge in overlay.taken]
     if taken:
         lines.append(f"    linkStyle {','.join(taken)} stroke:{GROUND['taken'][0]},stroke-width:3px")
@@ -51,19 +56,18 @@ def mermaid(definition: Definition, overlay: Overlay | None = None) -> str:
 
 
 def quoted(value: str) -> str:
-    """`value` for the inside of a quoted label: letters and digits of any script stay, what has a meaning is numbered."""
-    numbered = _NUMBERED.match(value)
-    dot = len(numbered[0]) - 1 if numbered else -1
-    www = value[:4].lower() == "www."
-    return "".join(
-        [
-            character
-            if character.isalnum()
-            or (character in _PLAIN and index != dot and not (www and index == 3) and not (character == "-" and not index))
-            else f"#{_code(character)};"
-            for index, character in enumerate(value)
-        ]
-    )
+    """`value` for the inside of a quoted label: letters and digits of any script stay, most else is numbered."""
+    value = _MAGIC.sub(_WORD_JOINER, value) or "?"
+    plain = {index for index, character in enumerate(value) if character.isalnum() or character in _PLAIN}
+    if numbered := _NUMBERED.match(value):
+        plain.discard(numbered.end() - 1)
+    if version := _VERSION.search(value):
+        plain.add(version.start())
+    if value[:1] == "-":
+        plain.discard(0)
+    if value[:4].lower() == "www.":
+        plain.discard(3)
+    return "".join([c if index in plain else f"#{_code(c)};" for index, c in enumerate(value)])
 
 
 def _code(character: str) -> int:
@@ -106,9 +110,9 @@ def _run(shown: NodeOverlay) -> str:
     return quoted(", ".join(words))
 
 
-def _classes(graph: Graph, overlay: Overlay | None) -> list[str]:
+def _classes(graph: Graph, shown: Mapping[str, NodeOverlay]) -> list[str]:
     """The colours: those of statuses where a run has been, else those of kinds."""
-    names = [_class(node, overlay) for node in graph.nodes]
+    names = [_class(node, shown.get(node.id)) for node in graph.nodes]
     lines = []
     for kind, (tone, _) in KINDS.items():
         lines += _class_lines(kind.value, names, f"fill:{tone.fill},stroke:{tone.line},color:{GROUND['ink'][0]}")
@@ -118,11 +122,8 @@ def _classes(graph: Graph, overlay: Overlay | None) -> list[str]:
     return lines
 
 
-def _class(node: Node, overlay: Overlay | None) -> str:
-    if not overlay:
-        return node.kind.value
-    shown = overlay.nodes.get(node.id)
-    return shown.status if shown else ""
+def _class(node: Node, shown: NodeOverlay | None) -> str:
+    return shown.status if shown and shown.status in STATUSES else node.kind.value
 
 
 def _class_lines(name: str, names: Sequence[str], colours: str) -> list[str]:

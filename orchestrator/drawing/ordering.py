@@ -57,7 +57,7 @@ def arrange(weave: Weave) -> int:
     """Orders the columns of `weave` in place and answers how many crossings are left."""
     weave.link()
     for column in weave.columns:
-        _sort(weave, column, [float(index) for index in range(len(column))]) if weave.grouped else _settle(weave, column)
+        _sort(weave, column, [float(index) for index in range(len(column))])
     best = _crossings(weave)
     kept = [column.copy() for column in weave.columns]
     small = len(weave.column) - weave.nodes < SMALL
@@ -147,7 +147,10 @@ def _swap(weave: Weave) -> None:
             if len(column) < 2:
                 continue
             near = {
-                item: (sorted([pos[place] for place in weave.before[item]]), sorted([pos[place] for place in weave.after[item]]))
+                item: (
+                    sorted([pos[place] for place in weave.before[item]]),
+                    sorted([pos[place] for place in weave.after[item]]),
+                )
                 for item in column
             }
             for index in range(len(column) - 1):

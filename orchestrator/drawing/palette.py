@@ -1,11 +1,11 @@
-"""Every colour of a picture, light and dark, and the style sheet made of them. No geometry.
+"""Every colour of a picture, light and dark; the style sheet made of them is `stylesheet`. No geometry.
 
 A status is never told by colour alone: each has words and an icon, and its ink stands out from its fill by 4.5 to 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -36,10 +36,16 @@ class Status:
 STATUSES: Final[Mapping[str, Status]] = MappingProxyType(
     {
         "Pending": Status(
-            "Pending", "M5 1.2a3.8 3.8 0 1 0 .01 0Z", Tone("#eef2f7", "#8593a8", "#475569"), Tone("#1d2634", "#66758c", "#cbd5e1")
+            "Pending",
+            "M5 1.2a3.8 3.8 0 1 0 .01 0Z",
+            Tone("#eef2f7", "#8593a8", "#475569"),
+            Tone("#1d2634", "#66758c", "#cbd5e1"),
         ),
         "Scheduled": Status(
-            "Scheduled", "M3 1.6V8.4L8.4 5Z", Tone("#e3eeff", "#3b82f6", "#1d4ed8"), Tone("#14274a", "#4b8df8", "#a9cdfd")
+            "Scheduled",
+            "M3 1.6V8.4L8.4 5Z",
+            Tone("#e3eeff", "#3b82f6", "#1d4ed8"),
+            Tone("#14274a", "#4b8df8", "#a9cdfd"),
         ),
         "Waiting": Status(
             "Waiting",
@@ -54,14 +60,25 @@ STATUSES: Final[Mapping[str, Status]] = MappingProxyType(
             Tone("#3a210f", "#f0842e", "#fdc08a"),
         ),
         "Succeeded": Status(
-            "Succeeded", "M1.4 5.4 4 8 8.6 2.4", Tone("#e1f7e8", "#2f9e58", "#166534"), Tone("#11301f", "#35b566", "#8cedb0")
+            "Succeeded",
+            "M1.4 5.4 4 8 8.6 2.4",
+            Tone("#e1f7e8", "#2f9e58", "#166534"),
+            Tone("#11301f", "#35b566", "#8cedb0"),
         ),
-        "Failed": Status("Failed", "M2 2 8 8M8 2 2 8", Tone("#fee6e6", "#e5484d", "#b01c1c"), Tone("#3d1619", "#ee5a5f", "#fdb0b0")),
+        "Failed": Status(
+            "Failed", "M2 2 8 8M8 2 2 8", Tone("#fee6e6", "#e5484d", "#b01c1c"), Tone("#3d1619", "#ee5a5f", "#fdb0b0")
+        ),
         "Skipped": Status(
-            "Skipped", "M1.4 2 4.6 5 1.4 8M5.4 2 8.6 5 5.4 8", Tone("#dcf6fa", "#1591ad", "#155e75"), Tone("#0d2f37", "#1fadc9", "#7fe6f7")
+            "Skipped",
+            "M1.4 2 4.6 5 1.4 8M5.4 2 8.6 5 5.4 8",
+            Tone("#dcf6fa", "#1591ad", "#155e75"),
+            Tone("#0d2f37", "#1fadc9", "#7fe6f7"),
         ),
         "Unreachable": Status(
-            "Unreachable", "M1 5H3M7 5H9M4 8.4 6 1.6", Tone("#f6f8fa", "#b3bdca", "#5b6779"), Tone("#141a23", "#4a5568", "#9aa6b8")
+            "Unreachable",
+            "M1 5H3M7 5H9M4 8.4 6 1.6",
+            Tone("#f6f8fa", "#b3bdca", "#5b6779"),
+            Tone("#141a23", "#4a5568", "#9aa6b8"),
         ),
         "Cancelled": Status(
             "Cancelled",
@@ -94,7 +111,7 @@ KINDS: Final[Mapping[NodeKind, tuple[Tone, Tone]]] = MappingProxyType(
     }
 )
 
-#: The rest of the picture: (light, dark) by name.
+#: The rest of the picture, light and dark by name.
 GROUND: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "canvas": ("#fbfcfe", "#0d1117"),
@@ -123,73 +140,3 @@ def contrast(ink: str, ground: str) -> float:
 
     lighter, darker = sorted((luminance(ink), luminance(ground)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
-
-
-def _variables(theme: int) -> Iterator[tuple[str, str]]:
-    for name, colours in GROUND.items():
-        yield name, colours[theme]
-    for kind, tones in KINDS.items():
-        yield f"k-{kind}-fill", tones[theme].fill
-        yield f"k-{kind}-ink", tones[theme].ink
-    for status, look in STATUSES.items():
-        tone = look.dark if theme else look.light
-        yield f"s-{status}-fill", tone.fill
-        yield f"s-{status}-line", tone.line
-        yield f"s-{status}-ink", tone.ink
-
-
-_LIGHT: Final = dict(_variables(0))
-
-
-def _of(part: str, name: str) -> str:
-    """A declaration for viewers that know variables, after the light colour for those that do not."""
-    return f"{part}:{_LIGHT[name]};{part}:var(--{name})"
-
-
-def _sheet() -> str:
-    light, dark = (";".join(f"--{name}:{colour}" for name, colour in _variables(theme)) for theme in (0, 1))
-    rules = [
-        f".cel{{color-scheme:light dark;font-family:Inter,ui-sans-serif,system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;{light}}}",
-        f"@media (prefers-color-scheme:dark){{.cel{{{dark}}}}}",
-        f"[data-theme=light] .cel,.cel[data-theme=light]{{color-scheme:light;{light}}}",
-        f"[data-theme=dark] .cel,.cel[data-theme=dark]{{color-scheme:dark;{dark}}}",
-        f".cel .canvas{{{_of('fill', 'canvas')}}}",
-        f".cel .body{{{_of('fill', 'body')};{_of('stroke', 'body-line')};stroke-dasharray:5 4}}",
-        f".cel .caption{{{_of('fill', 'body-ink')};font-size:11px;font-weight:500}}",
-        f".cel .edge{{fill:none;{_of('stroke', 'edge')};stroke-width:1.5}}",
-        f".cel .head,.cel .end{{{_of('fill', 'edge')}}}",
-        f".cel.run .edge{{{_of('stroke', 'rest')}}}.cel.run .head,.cel.run .end{{{_of('fill', 'rest')}}}",
-        f".cel .edge.taken{{{_of('stroke', 'taken')};stroke-width:2.5}}.cel .head.taken{{{_of('fill', 'taken')}}}",
-        f".cel .edge.undeclared{{{_of('stroke', 'trouble')};stroke-dasharray:2 4}}",
-        f".cel .pill{{{_of('fill', 'canvas')};{_of('stroke', 'line')}}}",
-        f".cel .outlet text{{{_of('fill', 'soft')};font-size:10.5px;font-weight:500;text-anchor:middle}}",
-        f".cel .outlet.taken .pill{{{_of('stroke', 'taken')}}}.cel .outlet.taken text{{{_of('fill', 'taken')};font-weight:600}}",
-        f".cel:not(.run) .outlet.trouble text,.cel .outlet.undeclared text{{{_of('fill', 'trouble')}}}",
-        f".cel .box,.cel .sheet{{{_of('fill', 'card')};{_of('stroke', 'line')};stroke-width:1.25}}",
-        f".cel .title{{{_of('fill', 'ink')};font-size:13px;font-weight:600}}",
-        f".cel .second{{{_of('fill', 'soft')};font-size:10.5px}}",
-        ".cel .second.name{font-family:ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:10px}",
-        ".cel .icon,.cel .mark{fill:none;stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}.cel .mark{stroke-width:1.7}",
-        ".cel .badge text{font-size:10px;font-weight:600}",
-    ]
-    for kind in KINDS:
-        rules.append(f".cel .{kind} .tile{{{_of('fill', f'k-{kind}-fill')}}}.cel .{kind} .icon{{{_of('stroke', f'k-{kind}-ink')}}}")
-    for status in STATUSES:
-        node, name = f'.cel .node[data-state="{status}"]', f"s-{status}"
-        rules.append(
-            f"{node} .box,{node} .sheet{{{_of('fill', f'{name}-fill')};{_of('stroke', f'{name}-line')};stroke-width:1.75}}"
-            f"{node} .tile{{{_of('fill', 'card')}}}{node} .icon{{{_of('stroke', f'{name}-ink')}}}"
-            f".cel .b-{status} rect{{{_of('fill', f'{name}-fill')};{_of('stroke', f'{name}-line')}}}"
-            f".cel .b-{status} text{{{_of('fill', f'{name}-ink')}}}.cel .b-{status} .mark{{{_of('stroke', f'{name}-ink')}}}"
-        )
-    rules += [
-        f'.cel .node[data-state="Unreachable"] .box{{stroke-dasharray:4 3}}.cel .node[data-state="Unreachable"] .title{{{_of("fill", "soft")}}}',
-        f".cel .b-count rect{{{_of('fill', 'card')};{_of('stroke', 'line')}}}.cel .b-count text{{{_of('fill', 'soft')}}}",
-        '@media (prefers-reduced-motion:no-preference){.cel .node[data-state="Scheduled"] .box'
-        "{animation:cel-pulse 1.8s ease-in-out infinite}}@keyframes cel-pulse{50%{stroke-opacity:.35}}",
-    ]
-    return "".join(rules)
-
-
-#: The style sheet of every picture. All of it is under ``.cel``, so a page that holds a picture is not touched.
-STYLE: Final = _sheet()

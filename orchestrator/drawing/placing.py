@@ -1,4 +1,4 @@
-"""How high everything stands: straight runs become rigid blocks, blocks are stacked, then slide towards their neighbours.
+"""How high everything stands: straight runs become rigid blocks, which are stacked and slide towards their neighbours.
 
 The orders inside the columns (`ordering`) are kept; distances between columns are `routes`' concern.
 """
@@ -37,7 +37,14 @@ class _Blocks:
     linked: list[list[tuple[int, int]]]
 
 
-def place(columns: Sequence[Sequence[int]], gaps: Sequence[Sequence[Segment]], *, size: int, spans: Sequence[tuple[int, int]], apart: Sequence[Sequence[int]]) -> list[int]:
+def place(
+    columns: Sequence[Sequence[int]],
+    gaps: Sequence[Sequence[Segment]],
+    *,
+    size: int,
+    spans: Sequence[tuple[int, int]],
+    apart: Sequence[Sequence[int]],
+) -> list[int]:
     """The height of the middle of each item.
 
     `spans` says how far an item reaches above and below its middle, `apart` how much room is kept above each item of a
@@ -53,7 +60,9 @@ def place(columns: Sequence[Sequence[int]], gaps: Sequence[Sequence[Segment]], *
     return [height[root[item]] + shift[item] for item in range(size)]
 
 
-def _align(columns: Sequence[Sequence[int]], gaps: Sequence[Sequence[Segment]], size: int) -> tuple[list[int], list[int]]:
+def _align(
+    columns: Sequence[Sequence[int]], gaps: Sequence[Sequence[Segment]], size: int
+) -> tuple[list[int], list[int]]:
     """Chooses the segments that will be straight: by rank, one on each side of an item, none crossing another."""
     pos = [0] * size
     for column in columns:
@@ -68,7 +77,7 @@ def _align(columns: Sequence[Sequence[int]], gaps: Sequence[Sequence[Segment]], 
         for segment in sorted(gap, key=_rank):
             a, b = pos[segment.source], pos[segment.target]
             at = bisect_left(chosen, a)
-            if at < len(chosen) and (chosen[at] == a or partner[at] <= b) or at and partner[at - 1] >= b:
+            if (at < len(chosen) and (chosen[at] == a or partner[at] <= b)) or (at and partner[at - 1] >= b):
                 continue
             chosen.insert(at, a)
             partner.insert(at, b)
@@ -138,8 +147,6 @@ def _slide(blocks: _Blocks, height: list[int], order: Iterable[int]) -> None:
             half = len(places) // 2
             wanted = places[half] if len(places) % 2 else min(max(now, places[half - 1]), places[half])
         if wanted < now:
-            above = blocks.above[block]
-            height[block] = max(wanted, max([height[other] + room for other, room in above])) if above else wanted
+            height[block] = max([wanted, *[height[other] + room for other, room in blocks.above[block]]])
         elif wanted > now:
-            below = blocks.below[block]
-            height[block] = min(wanted, min([height[other] - room for other, room in below])) if below else wanted
+            height[block] = min([wanted, *[height[other] - room for other, room in blocks.below[block]]])

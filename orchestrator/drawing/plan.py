@@ -5,16 +5,18 @@ The steps stand in `layers`, `ordering`, `ports` and `placing`; what comes out i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from heapq import heappush, heapreplace
+from itertools import pairwise
+from typing import Final
 
-from orchestrator.core.graph import Node, NodeKind, Outlet
-from orchestrator.drawing.cards import Card
+from orchestrator.core.graph import NodeKind
 from orchestrator.drawing.layers import layer, walk
 from orchestrator.drawing.ordering import Weave, arrange
+from orchestrator.drawing.parts import Part, Plan
 from orchestrator.drawing.placing import Segment, place
 from orchestrator.drawing.ports import LABEL_GAP, Exit, Port, half_height, spread
+from orchestrator.drawing.segments import segments
 
 #: Kept free above and below a node for the badges on its edges.
 BADGE: Final = 10
@@ -27,59 +29,6 @@ BESIDE: Final = 7
 #: The stub of an unconnected outlet behind its name.
 STUB: Final = 14
 _CHANNEL: Final = 44
-_TROUBLE: Final = frozenset({Outlet.FAILED, Outlet.FALLBACK, Outlet.EXPIRED, Outlet.REJECTED, Outlet.CANCELLED, Outlet.PARTIAL})
-
-
-class Tie(NamedTuple):
-    """An edge between two nodes of the part: its number in the graph, its ends in the part, and its outlet."""
-
-    edge: int
-    source: int
-    target: int
-    outlet: str
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A connected part of a graph: its nodes with their numbers in the graph, and its ties in the author's order."""
-
-    numbers: tuple[int, ...]
-    nodes: tuple[Node, ...]
-    cards: tuple[Card, ...]
-    ties: tuple[Tie, ...]
-    #: By node, see `bodies`; the closing joins by the number of the forEach.
-    group: tuple[int, ...]
-    closing: Mapping[int, frozenset[int]]
-
-
-@dataclass(slots=True)
-class Plan:
-    """A part with coordinates; filled once by `plan`, then only read. Lists are by node, item, tie or column."""
-
-    part: Part
-    weave: Weave
-    #: By tie: its items from left to right; None for a loop to itself and for one that goes around everything.
-    chains: list[list[int] | None]
-    backward: list[bool]
-    #: By tie: how far below the middle of its source and its target a loop runs.
-    lanes: dict[int, tuple[int, int]]
-    ports: list[tuple[Port, ...]]
-    half: list[int]
-    spans: list[tuple[int, int]]
-    height: list[int]
-    #: How far the names of its outlets reach to the right of a node.
-    reach: list[int]
-    #: How many loops run below a node.
-    below: list[int]
-    #: Ties that go around everything, and how high they do.
-    around: dict[int, int]
-    #: By column: the left side of its nodes, their width, and where the channel to the next begins.
-    left: list[int] = field(default_factory=list)
-    wide: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    width: int = 0
-    top: int = 0
-    bottom: int = 0
 
 
 def plan(part: Part) -> Plan:
@@ -87,8 +36,11 @@ def plan(part: Part) -> Plan:
     count = len(part.nodes)
     ends = [(tie.source, tie.target) for tie in part.ties]
     roots = [index for index, node in enumerate(part.nodes) if node.kind is NodeKind.TRIGGER]
-    backward, rank = walk(count, ends, roots)
-    column = layer(count, [(t, s) if back else (s, t) for (s, t), back in zip(ends, backward, strict=True) if s != t])
+    backward, rank = walk(count, [*ends, *part.order], roots)
+    arcs = [(t, s) if back else (s, t) for (s, t), back in zip(ends, backward, strict=False) if s != t]
+    arcs += [pair for pair, back in zip(part.order, backward[len(ends) :], strict=True) if not back]
+    del backward[len(ends) :]
+    column = layer(count, arcs)
     weave, chains = _weave(part, backward, rank=rank, column=column)
     arrange(weave)
     lanes, below = _lanes(part, chains, backward=backward)
@@ -97,10 +49,12 @@ def plan(part: Part) -> Plan:
     spans = [(h + BADGE, h + BADGE + (LANE * lane + 6 if lane else 0)) for h, lane in zip(half, below, strict=True)]
     spans += [(0, 0)] * (len(weave.column) - count)
     lanes = {tie: (half[part.ties[tie].source] + a, half[part.ties[tie].target] + b) for tie, (a, b) in lanes.items()}
-    gaps = _segments(part, chains, backward=backward, lanes=lanes, ports=ports, weave=weave)
+    gaps = segments(part, chains, backward=backward, lanes=lanes, ports=ports, weave=weave)
     apart = [_apart(column_, weave) for column_ in weave.columns]
     height = place(weave.columns, gaps, size=len(weave.column), spans=spans, apart=apart)
-    reach = [max([LABEL_GAP + port.width + (6 if port.connected else STUB) for port in row], default=0) for row in ports]
+    reach = [
+        max([LABEL_GAP + port.width + (6 if port.connected else STUB) for port in row], default=0) for row in ports
+    ]
     around = {tie: 0 for tie, chain in enumerate(chains) if chain is None and ends[tie][0] != ends[tie][1]}
     made = Plan(part, weave, chains, backward, lanes, ports, half, spans, height, reach, below, around)
     _columns(made, gaps)
@@ -108,7 +62,9 @@ def plan(part: Part) -> Plan:
     return made
 
 
-def _weave(part: Part, backward: Sequence[bool], *, rank: Sequence[int], column: list[int]) -> tuple[Weave, list[list[int] | None]]:
+def _weave(
+    part: Part, backward: Sequence[bool], *, rank: Sequence[int], column: list[int]
+) -> tuple[Weave, list[list[int] | None]]:
     """Columns with a bend in every column a tie passes; the longest ties get none once there are too many bends."""
     count = len(part.nodes)
     places = column + column
@@ -118,7 +74,9 @@ def _weave(part: Part, backward: Sequence[bool], *, rank: Sequence[int], column:
         columns[at].append((rank[node], node))
     chains: list[list[int] | None] = [None] * len(part.ties)
     budget = 400 + 2 * count
-    for tie in sorted(range(len(part.ties)), key=lambda tie: abs(column[part.ties[tie].source] - column[part.ties[tie].target])):
+    for tie in sorted(
+        range(len(part.ties)), key=lambda tie: abs(column[part.ties[tie].source] - column[part.ties[tie].target])
+    ):
         _, source, target, _ = part.ties[tie]
         first, last = (target, source) if backward[tie] else (source, target)
         bends = column[last] - column[first] - 1
@@ -137,7 +95,7 @@ def _weave(part: Part, backward: Sequence[bool], *, rank: Sequence[int], column:
     segments: list[list[tuple[int, int]]] = [[] for _ in columns[1:]]
     for chain_ in chains:
         if chain_:
-            for at, pair in enumerate(zip(chain_, chain_[1:], strict=False), places[chain_[0]]):
+            for at, pair in enumerate(pairwise(chain_), places[chain_[0]]):
                 segments[at].append(pair)
     ordered = [[item for _, item in sorted(entries)] for entries in columns]
     return Weave(count, ordered, segments, places, group, any(part.group)), chains
@@ -154,7 +112,9 @@ def _inside(part: Part, source: int, target: int) -> int:
     return 0
 
 
-def _lanes(part: Part, chains: Sequence[list[int] | None], *, backward: Sequence[bool]) -> tuple[dict[int, tuple[int, int]], list[int]]:
+def _lanes(
+    part: Part, chains: Sequence[list[int] | None], *, backward: Sequence[bool]
+) -> tuple[dict[int, tuple[int, int]], list[int]]:
     """The lanes of loops under their nodes, short loops nearest: by tie below either end, and how many by node."""
     below = [0] * len(part.nodes)
     lanes: dict[int, tuple[int, int]] = {}
@@ -163,7 +123,7 @@ def _lanes(part: Part, chains: Sequence[list[int] | None], *, backward: Sequence
         below[node] += 1
         return BADGE + LANE * below[node]
 
-    loops = [tie for tie, (_, s, t, _) in enumerate(part.ties) if s == t or backward[tie] and chains[tie]]
+    loops = [tie for tie, (_, s, t, _) in enumerate(part.ties) if s == t or (backward[tie] and chains[tie])]
     for tie in sorted(loops, key=lambda tie: len(chains[tie] or ())):
         _, source, target, _ = part.ties[tie]
         depth = take(source)
@@ -171,7 +131,9 @@ def _lanes(part: Part, chains: Sequence[list[int] | None], *, backward: Sequence
     return lanes, below
 
 
-def _ports(part: Part, chains: Sequence[list[int] | None], *, backward: Sequence[bool], weave: Weave) -> list[tuple[Port, ...]]:
+def _ports(
+    part: Part, chains: Sequence[list[int] | None], *, backward: Sequence[bool], weave: Weave
+) -> list[tuple[Port, ...]]:
     """The ports of every node, sorted by where their links lead."""
     ahead: dict[tuple[int, str], list[float]] = {}
     back: set[tuple[int, str]] = set()
@@ -194,62 +156,11 @@ def _ports(part: Part, chains: Sequence[list[int] | None], *, backward: Sequence
     return rows
 
 
-def _segments(
-    part: Part,
-    chains: Sequence[list[int] | None],
-    *,
-    backward: Sequence[bool],
-    lanes: Mapping[int, tuple[int, int]],
-    ports: Sequence[tuple[Port, ...]],
-    weave: Weave,
-) -> list[list[Segment]]:
-    """The pieces of all chains by gap; what deserves most to be straight has the smallest rank."""
-    count, pos = weave.nodes, weave.pos
-    offset = [{port.outlet: port.offset for port in row} for row in ports]
-    leaving: list[list[float]] = [[] for _ in range(count)]
-    arriving: list[list[float]] = [[] for _ in range(count)]
-    for tie, chain in enumerate(chains):
-        if chain and not backward[tie]:
-            leaving[chain[0]].append(pos[chain[1]])
-            arriving[chain[-1]].append(pos[chain[-2]])
-    for places in (*leaving, *arriving):
-        places.sort()
-    gaps: list[list[Segment]] = [[] for _ in weave.segments]
-    for tie, chain in enumerate(chains):
-        if not chain:
-            continue
-        _, source, target, outlet = part.ties[tie]
-        gap = weave.column[chain[0]]
-        last = len(chain) - 2
-        for index, (a, b) in enumerate(zip(chain, chain[1:], strict=False)):
-            leaves = arrives = 0
-            if backward[tie]:
-                rank = 9.0 if index in (0, last) else 0.0
-                leaves = lanes[tie][1] if not index else 0
-                arrives = lanes[tie][0] if index == last else 0
-            elif 0 < index < last:
-                rank = 0.0
-            else:
-                rank = 1.0 + 0.3 * last
-                if not index:
-                    leaves = offset[source][outlet]
-                    rank += abs(leaving[source].index(pos[b]) - (len(leaving[source]) - 1) / 2) + _reluctance(part.nodes[source], outlet)
-                if index == last:
-                    rank += abs(arriving[target].index(pos[a]) - (len(arriving[target]) - 1) / 2)
-            gaps[gap + index].append(Segment(weave.owner(a), leaves, weave.owner(b), arrives, rank))
-    return gaps
-
-
-def _reluctance(node: Node, outlet: str) -> float:
-    """How gladly the way through an outlet bends aside: the first outlet is the main road, trouble is not."""
-    return (0.7 if outlet in _TROUBLE else 0.0) - (0.6 if node.outlets[:1] == (outlet,) else 0.0)
-
-
 def _apart(column: Sequence[int], weave: Weave) -> list[int]:
     """The room kept above each item of a column beside what it spans itself."""
     nodes, group = weave.nodes, weave.group
     room = [0]
-    for upper, lower in zip(column, column[1:], strict=False):
+    for upper, lower in pairwise(column):
         free = 16 if upper < nodes or lower < nodes else 14
         if group[upper] != group[lower]:
             free = 10 + (REGION_BOTTOM if group[upper] else 0) + (REGION_TOP if group[lower] else 0)
@@ -272,7 +183,9 @@ def _columns(made: Plan, gaps: Sequence[Sequence[Segment]]) -> None:
         at += BESIDE * loops + 10 if loops else 0
         made.right.append(at)
         if index < len(gaps):
-            steep = max([abs(height[a] + leaves - height[b] - arrives) for a, leaves, b, arrives, _ in gaps[index]], default=0)
+            steep = max(
+                [abs(height[a] + leaves - height[b] - arrives) for a, leaves, b, arrives, _ in gaps[index]], default=0
+            )
             at += _CHANNEL + min(120, steep * 3 // 20) + (14 if weave.grouped else 0)
     made.width = at
 
@@ -293,9 +206,12 @@ def _bounds(made: Plan) -> None:
             _, source, target, _ = made.part.ties[tie]
             ends = made.weave.column[source], made.weave.column[target] - 1
             ways.append((min(ends), max(ends), tie))
-        free: list[int] = []
+        free: list[tuple[int, int]] = []
         for first, last, tie in sorted(ways):
-            lane = next((lane for lane, end in enumerate(free) if end < first), len(free))
-            free[lane : lane + 1] = [last]
+            lane = len(free)
+            if free and free[0][0] < first:
+                _, lane = heapreplace(free, (last, free[0][1]))
+            else:
+                heappush(free, (last, lane))
             made.around[tie] = made.bottom + 12 + 6 * lane
         made.bottom += 12 + 6 * len(free)

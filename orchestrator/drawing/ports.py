@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from orchestrator.core.graph import Outlet
 from orchestrator.drawing.lettering import cut, one_line, width
+
+#: The outlets of what went wrong or came to nothing: no main road.
+TROUBLE: Final = frozenset(
+    {Outlet.FAILED, Outlet.FALLBACK, Outlet.EXPIRED, Outlet.REJECTED, Outlet.CANCELLED, Outlet.PARTIAL}
+)
 
 #: Ports stand this far apart: the height of a label and a little air.
 STEP: Final = 20
@@ -59,7 +65,9 @@ def spread(exits: Sequence[Exit]) -> tuple[Port, ...]:
     row = [*ahead, *back] or ends[:1]
     for end in ends if ahead or back else ends[1:]:
         at = row.index(main) if main in row else len(ahead) // 2
-        row = [end, *row] if at < len(row) - 1 - at else [*row[: len(row) - len(back)], end, *row[len(row) - len(back) :]]
+        row = (
+            [end, *row] if at < len(row) - 1 - at else [*row[: len(row) - len(back)], end, *row[len(row) - len(back) :]]
+        )
     middle = (len(row) - 1) // 2
     if len(row) % 2 == 0 and row[middle + 1] in (main, ahead[len(ahead) // 2] if len(ahead) > 2 else main):
         middle += 1

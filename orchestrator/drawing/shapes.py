@@ -18,7 +18,8 @@ ICONS: Final[Mapping[str, str]] = MappingProxyType(
         "action": "M3 4.5 6.5 8 3 11.5M8.5 11.8H13",
         "decision": "M1.8 8H5.2L9 4.2H13.5M5.2 8 9 11.8H13.5M11.5 2.2 13.6 4.2 11.5 6.2M11.5 9.8 13.6 11.8 11.5 13.8",
         "timer": "M8 1.9a6.1 6.1 0 1 0 .01 0ZM8 4.6V8L10.4 9.6",
-        "signal": "M8 7.9V8.1M5.4 5.2a4 4 0 0 0 0 5.6M10.6 5.2a4 4 0 0 1 0 5.6M3.2 2.9a7.2 7.2 0 0 0 0 10.2M12.8 2.9a7.2 7.2 0 0 1 0 10.2",
+        "signal": "M8 7.9V8.1M5.4 5.2a4 4 0 0 0 0 5.6M10.6 5.2a4 4 0 0 1 0 5.6"
+        "M3.2 2.9a7.2 7.2 0 0 0 0 10.2M12.8 2.9a7.2 7.2 0 0 1 0 10.2",
         "approval": "M8 2.2a2.8 2.8 0 1 0 .01 0ZM2.8 13.9C3.2 10.9 5.2 9.6 8 9.6S12.8 10.9 13.2 13.9",
         "forEach": "M1.8 8H5C8 8 6.6 3.4 10 3.4H13.6M5 8H13.6M5 8C8 8 6.6 12.6 10 12.6H13.6",
         "join": "M14.2 8H11C8 8 9.4 3.4 6 3.4H2.4M11 8H2.4M11 8C8 8 9.4 12.6 6 12.6H2.4",
@@ -55,8 +56,9 @@ def outline(kind: NodeKind, box: Box) -> str:
             )
         case NodeKind.FOR_EACH | NodeKind.JOIN:
             sheets = "".join(
-                f'<rect class="sheet" x="{x + inset}" y="{y - rise}" width="{width - 2 * inset}" height="{height // 2}" rx="8"/>'
-                for inset, rise in ((12, 8), (6, 4))
+                f'<rect class="sheet" x="{x + inset}" y="{y - inset * 2 // 3}" width="{width - 2 * inset}" '
+                f'height="{height // 2}" rx="8"/>'
+                for inset in (12, 6)
             )
             return sheets + _rectangle(box, 10)
     assert_never(kind)

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from orchestrator.core.graph import Definition, Edge, Graph, Node, NodeKind, Outlet
+from orchestrator.core.graph import Definition, Edge, Graph, Node, NodeKind
 from orchestrator.drawing.badges import counts, status_badge
 from orchestrator.drawing.cards import TEXT_LEFT, at_a_time, second_line
 from orchestrator.drawing.layout import lay_out
 from orchestrator.drawing.lettering import attribute, cut, text
 from orchestrator.drawing.overlay import NodeOverlay, Overlay
-from orchestrator.drawing.palette import STYLE
 from orchestrator.drawing.picture import Box, Label, Layout, Region, Route
-from orchestrator.drawing.ports import LABEL_HEIGHT
+from orchestrator.drawing.ports import LABEL_HEIGHT, TROUBLE
 from orchestrator.drawing.routes import HEAD
 from orchestrator.drawing.shapes import icon, outline, tile
+from orchestrator.drawing.stylesheet import STYLE
 
 #: The `data-state` of a node that no run has reached, or of a picture without a run.
 NO_STATE = "none"
-
-_TROUBLE = frozenset({Outlet.FAILED, Outlet.FALLBACK, Outlet.EXPIRED, Outlet.REJECTED, Outlet.CANCELLED, Outlet.PARTIAL})
 
 
 def svg(definition: Definition, overlay: Overlay | None = None, *, layout: Layout | None = None) -> str:
@@ -37,11 +35,13 @@ def svg(definition: Definition, overlay: Overlay | None = None, *, layout: Layou
     taken = overlay.taken if overlay else frozenset()
     passed = {(edge.source, edge.outlet) for edge in taken}
     name = f"{definition.workflow} version {definition.version}"
+    run = " run" if overlay else ""
+    size = f'width="{placed.width}" height="{placed.height}"'
+    view = f'viewBox="0 0 {placed.width} {placed.height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="cel{" run" if overlay else ""}" role="img" '
-        f'width="{placed.width}" height="{placed.height}" viewBox="0 0 {placed.width} {placed.height}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cel{run}" role="img" {size} {view}>',
         f"<title>{text(name)}</title><style>{STYLE}</style>",
-        f'<rect class="canvas" width="{placed.width}" height="{placed.height}"/>',
+        f'<rect class="canvas" {size}/>',
     ]
     parts += [_region(region, graph) for region in placed.regions]
     # What was taken is drawn last, so that it is never hidden where lines meet.
@@ -55,7 +55,8 @@ def svg(definition: Definition, overlay: Overlay | None = None, *, layout: Layou
 
 def _region(region: Region, graph: Graph) -> str:
     words = cut(f"for each item · {at_a_time(graph.nodes[region.node])}", region.width, size=11)
-    return f'<path class="body" d="{region.path}"/><text class="caption" x="{region.x}" y="{region.y}">{text(words)}</text>'
+    caption = f'<text class="caption" x="{region.x}" y="{region.y}">{text(words)}</text>'
+    return f'<path class="body" d="{region.path}"/>{caption}'
 
 
 def _edge(route: Route, graph: Graph, taken: AbstractSet[Edge]) -> str:
@@ -72,15 +73,18 @@ def _edge(route: Route, graph: Graph, taken: AbstractSet[Edge]) -> str:
 
 def _label(label: Label, graph: Graph, passed: AbstractSet[tuple[str, str]]) -> str:
     node = graph.nodes[label.node]
-    tone = " taken" if (node.id, label.outlet) in passed else " trouble" if label.outlet in _TROUBLE else ""
+    tone = " taken" if (node.id, label.outlet) in passed else " trouble" if label.outlet in TROUBLE else ""
     undeclared = "" if label.declared else " undeclared"
-    stub = ""
+    stub, half = "", LABEL_HEIGHT // 2
     if label.end is not None:
-        stub = f'<path class="edge" d="M{label.start} {label.y}H{label.end}"/><circle class="end" cx="{label.end}" cy="{label.y}" r="3"/>'
+        stub = (
+            f'<path class="edge" d="M{label.start} {label.y}H{label.end}"/>'
+            f'<circle class="end" cx="{label.end}" cy="{label.y}" r="3"/>'
+        )
     full = f"<title>{text(label.outlet)}</title>" if label.text != label.outlet else ""
     return (
-        f'<g class="outlet{tone}{undeclared}">{full}{stub}<rect class="pill" x="{label.x}" y="{label.y - LABEL_HEIGHT // 2}" '
-        f'width="{label.width}" height="{LABEL_HEIGHT}" rx="{LABEL_HEIGHT // 2}"/>'
+        f'<g class="outlet{tone}{undeclared}">{full}{stub}<rect class="pill" x="{label.x}" y="{label.y - half}" '
+        f'width="{label.width}" height="{LABEL_HEIGHT}" rx="{half}"/>'
         f'<text x="{label.x + label.width / 2:g}" y="{label.y + 3.5:g}">{text(label.text)}</text></g>'
     )
 

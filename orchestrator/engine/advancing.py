@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orchestrator.core.data import JsonText
 from orchestrator.core.decide.commands import Command
 from orchestrator.core.decide.decision import Decision, decide
 from orchestrator.core.decide.draft import Known, Missing
@@ -34,9 +35,16 @@ class Batch:
     called_off: list[str] = field(default_factory=list)
 
 
-def decide_run(deps: Deps, tx: Transaction, state: RunState, commands: Sequence[Command]) -> Decision:
-    """Decide, loading whatever the decision asks for."""
-    known = Known(limits=deps.limits)
+def decide_run(
+    deps: Deps,
+    tx: Transaction,
+    state: RunState,
+    commands: Sequence[Command],
+    *,
+    values: Mapping[int, JsonText] | None = None,
+) -> Decision:
+    """Decide, loading whatever the decision asks for; `values` are those that are not stored yet."""
+    known = Known(values=values or {}, limits=deps.limits)
     now = deps.clock.now()
     while True:
         try:

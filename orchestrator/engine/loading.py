@@ -13,6 +13,7 @@ from orchestrator.core.decide.draft import Known, Missing
 from orchestrator.core.evolve import fold
 from orchestrator.core.facts import Recorded, WorkflowBranchesFannedOut
 from orchestrator.core.state import INLINE_BYTES, RunState
+from orchestrator.errors import CeleriacError
 from orchestrator.ports.records import AttemptState, StoredFact
 from orchestrator.ports.store import Transaction
 
@@ -79,6 +80,9 @@ class Lookup:
         """What was known, and what was missing."""
         if missing.values:
             values = self.tx.values(self.state.run_id, sorted(missing.values))
+            if missing.values - values.keys():
+                gone = sorted(missing.values - values.keys())
+                raise CeleriacError(f"run {self.state.run_id}: the values of facts {gone} are not in the journal")
             known = replace(known, values={**known.values, **values})
         if missing.claims:
             rows = self.tx.attempts_of((self.state.run_id,), lock=True)

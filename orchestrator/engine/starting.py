@@ -112,7 +112,7 @@ def _admit(
     now = deps.clock.now()
     admitted = WorkflowRunAdmitted(id, request.scope, request.key, text_of(definition), request.trigger, payload)
     first = Recorded(1, now, admitted, size(payload))
-    decision = decide_run(deps, tx, evolve(None, first), (Advance(),))
+    decision = decide_run(deps, tx, evolve(None, first), (Advance(),), values={1: payload})
     batch.decisions[id] = decision
     batch.changes.append(change_of(0, (first, *decision.facts), decision.state))
 

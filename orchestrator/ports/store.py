@@ -129,7 +129,7 @@ class TimerTable(Protocol):
     def due_timers(self, now: datetime, limit: int) -> list[TimerRow]:
         """Timers with due_at <= now that are not parked, earliest first; held, rows held by others are skipped."""
 
-    def take_timers(self, timers: Sequence[TimerRow], *, until: datetime) -> None:
+    def take_timers(self, taken: Sequence[TimerRow], *, until: datetime) -> None:
         """Set due_at of these to `until`, so that no other beat looks at them meanwhile (the true due time is in the
         journal, nothing is lost by moving the row)."""
 

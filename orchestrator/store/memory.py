@@ -284,8 +284,8 @@ class MemoryTransaction:
         due = (row for row in self._timers.values() if row.due_at <= now and not row.parked)
         return _first(due, limit, lambda row: (row.due_at, row.run_id, row.execution_id))
 
-    def take_timers(self, timers: Sequence[TimerRow], *, until: datetime) -> None:
-        for timer in timers:
+    def take_timers(self, taken: Sequence[TimerRow], *, until: datetime) -> None:
+        for timer in taken:
             key = (timer.run_id, timer.execution_id)
             if key in self._timers:
                 self._timers.put(key, replace(self._timers[key], due_at=until))

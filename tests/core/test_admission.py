@@ -1,3 +1,5 @@
+"""Every structural fault is found and placed, what is sound is admitted, and the policies of a start are all asked."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -13,7 +15,9 @@ from orchestrator.core.document import definition_from
 from orchestrator.core.graph import Definition, Edge, Graph, Node, NodeKind, Policy
 from orchestrator.core.kinds.kind import ViolationKind
 from orchestrator.errors import Reason, Rejected
-from tests.definitions import BAD_DEFINITIONS, START, Bad, action, document, fan_out, for_each, join, node, visits
+from tests.definitions import BAD_DEFINITIONS, START, Bad, action, bad, document, fan_out, for_each, join, node, visits
+
+ALL_BAD = pytest.mark.parametrize("which", [pytest.param(each, id=each.name) for each in BAD_DEFINITIONS])
 
 
 def reasons_of(given: Any) -> list[Reason]:
@@ -22,35 +26,85 @@ def reasons_of(given: Any) -> list[Reason]:
     return caught.value.reasons
 
 
-def _params() -> list[Any]:
-    return [
-        pytest.param(bad, id=bad.name, marks=[pytest.mark.behaviour(number) for number in bad.behaviours])
-        for bad in BAD_DEFINITIONS
-    ]
-
-
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bad", _params())
-def test_a_malformed_definition_is_refused_with_every_fault_and_its_place(bad: Bad) -> None:
-    assert set(bad.reasons) == {(reason.kind, reason.where) for reason in reasons_of(bad.document)}
+@ALL_BAD
+def test_a_malformed_definition_is_refused_with_every_fault_and_its_place(which: Bad) -> None:
+    assert set(which.reasons) == {(reason.kind, reason.where) for reason in reasons_of(which.document)}
 
 
-@pytest.mark.parametrize("bad", _params())
-def test_each_reason_is_a_sentence_and_none_is_told_twice(bad: Bad) -> None:
-    reasons = reasons_of(bad.document)
+@ALL_BAD
+def test_each_reason_is_a_sentence_and_none_is_told_twice(which: Bad) -> None:
+    reasons = reasons_of(which.document)
     assert all(reason.message.strip() for reason in reasons)
     assert len(reasons) == len(set(reasons))
 
 
-@pytest.mark.parametrize("bad", _params())
-def test_the_reasons_come_in_the_same_order_each_time(bad: Bad) -> None:
-    assert reasons_of(bad.document) == reasons_of(bad.document)
+@ALL_BAD
+def test_the_reasons_come_in_the_same_order_each_time(which: Bad) -> None:
+    assert reasons_of(which.document) == reasons_of(which.document)
+
+
+def kinds_of(name: str) -> set[str]:
+    """The kinds of reason that a definition of the table is refused for."""
+    return {reason.kind for reason in reasons_of(bad(name).document)}
+
+
+@pytest.mark.behaviour("B8")
+def test_a_graph_begins_with_exactly_one_trigger() -> None:
+    assert {"NoTrigger"} == kinds_of("no-trigger")
+    assert {"MoreThanOneTrigger"} == kinds_of("two-triggers")
+
+
+@pytest.mark.behaviour("B9")
+def test_an_edge_to_a_missing_node_is_refused() -> None:
+    assert {"UnknownNode"} == kinds_of("edge-to-a-missing-node")
+
+
+@pytest.mark.behaviour("B10")
+def test_an_edge_from_an_undeclared_outlet_is_refused() -> None:
+    assert {"UndeclaredOutlet"} == kinds_of("edge-from-an-undeclared-outlet")
+
+
+@pytest.mark.behaviour("B11")
+def test_a_for_each_has_exactly_one_join() -> None:
+    assert {"ForEachWithoutSingleJoin"} == kinds_of("forEach-without-join") == kinds_of("forEach-with-two-joins")
+
+
+@pytest.mark.behaviour("B12")
+def test_a_for_each_in_a_branch_is_refused() -> None:
+    assert "NestedForEachNotSupported" in kinds_of("forEach-in-a-branch")
+
+
+@pytest.mark.behaviour("B13")
+def test_one_node_of_one_visit_makes_a_cycle_unbounded() -> None:
+    assert {"UnboundedCycle"} == kinds_of("cycle-with-one-node-of-one-visit")
+
+
+@pytest.mark.behaviour("B14")
+def test_a_self_loop_of_one_visit_is_an_unbounded_cycle() -> None:
+    assert {"UnboundedCycle"} == kinds_of("self-loop")
+
+
+@pytest.mark.behaviour("B15")
+def test_a_join_of_most_is_refused() -> None:
+    assert {"InvalidConfiguration"} == kinds_of("join-of-most")
+
+
+@pytest.mark.behaviour("B16")
+def test_two_nodes_with_one_id_are_refused() -> None:
+    assert {"DuplicateNode"} == kinds_of("two-nodes-with-one-id")
+
+
+@pytest.mark.behaviour("B17")
+def test_three_different_faults_are_all_reported() -> None:
+    assert {"InvalidConfiguration", "UnknownNode", "ForEachWithoutSingleJoin"} == kinds_of("three-faults")
+    assert {"InvalidDocument", "InvalidConfiguration", "UnboundedCycle"} == kinds_of("unreadable-and-faulty")
 
 
 def test_the_table_shows_every_kind_of_violation() -> None:
-    assert set(ViolationKind) <= {kind for bad in BAD_DEFINITIONS for kind, _ in bad.reasons}
+    assert set(ViolationKind) <= {kind for each in BAD_DEFINITIONS for kind, _ in each.reasons}
 
 
 def test_a_definition_made_by_hand_is_judged_as_well() -> None:
@@ -190,6 +244,17 @@ def test_a_ring_of_five_thousand_nodes_is_refused_at_each_of_them() -> None:
     reasons = reasons_of(document(START, *(action(name) for name in names), edges=("start.next>n0", *edges)))
     assert {"UnboundedCycle"} == {reason.kind for reason in reasons}
     assert 5_000 == len(reasons)
+
+
+def test_branches_that_share_too_much_are_refused_and_not_gone_through() -> None:
+    fans = [f"fan-{number}" for number in range(1_100)]
+    tail = [f"tail-{number}" for number in range(1_000)]
+    edges = [f"start.next>{fan}" for fan in fans] + [f"{fan}.each>tail-0" for fan in fans]
+    edges += [f"{a}.next>{b}" for a, b in pairwise(tail)]
+    nodes = [*map(for_each, fans), *(join(f"join-{fan}", fan) for fan in fans), *map(action, tail)]
+    assert [("InvalidConfiguration", "graph.nodes")] == [
+        (reason.kind, reason.where) for reason in reasons_of(document(START, *nodes, edges=edges))
+    ]
 
 
 # --- the start of a run -----------------------------------------------------------------------------------------------

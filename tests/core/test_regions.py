@@ -1,3 +1,5 @@
+"""Root, bodies and cycles of a graph, sound or not."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.core.data import EMPTY
 from orchestrator.core.document_shapes import Document
 from orchestrator.core.graph import Edge, Graph, Node, NodeKind
-from orchestrator.core.regions import joins_of, regions_of
+from orchestrator.core.regions import body_of, joins_of, regions_of
 from tests.definitions import START, action, document, fan_out, for_each, join, node
 
 
@@ -20,14 +22,14 @@ def graph_of(given: dict[str, Any]) -> Graph:
 
 
 def test_root_steps_over_a_fan_out_and_the_body_stays_inside() -> None:
-    regions = regions_of(graph_of(fan_out()))
-    assert {"start", "fan", "gather"} == regions.root
-    assert {"fan": {"ship"}} == regions.bodies
+    graph = graph_of(fan_out())
+    assert {"start", "fan", "gather"} == regions_of(graph).root
+    assert {"ship"} == body_of(graph, "fan")
 
 
 def test_an_each_edge_straight_into_the_join_makes_an_empty_body() -> None:
     graph = graph_of(document(START, for_each(), join(), edges=("start.next>fan", "fan.each>gather")))
-    assert {"fan": frozenset()} == regions_of(graph).bodies
+    assert frozenset() == body_of(graph, "fan")
 
 
 def test_the_other_outlets_of_a_for_each_belong_to_root() -> None:
@@ -40,18 +42,16 @@ def test_the_other_outlets_of_a_for_each_belong_to_root() -> None:
             edges=("start.next>fan", "fan.failed>mend"),
         )
     )
-    regions = regions_of(graph)
-    assert {"start", "fan", "gather", "mend"} == regions.root
-    assert {"fan": frozenset()} == regions.bodies
+    assert {"start", "fan", "gather", "mend"} == regions_of(graph).root
+    assert frozenset() == body_of(graph, "fan")
 
 
 @pytest.mark.parametrize("joins", ((), ("j1", "j2")))
 def test_without_exactly_one_join_no_body_is_computed_and_each_leads_nowhere(joins: tuple[str, ...]) -> None:
     edges = ("start.next>fan", "fan.each>a", *(f"a.next>{each}" for each in joins))
     graph = graph_of(document(START, for_each(), action("a"), *(join(each) for each in joins), edges=edges))
-    regions = regions_of(graph)
-    assert {} == regions.bodies
-    assert {"start", "fan"} == regions.root
+    assert frozenset() == body_of(graph, "fan")
+    assert {"start", "fan"} == regions_of(graph).root
 
 
 def test_edges_from_undeclared_outlets_and_of_absent_nodes_lead_nowhere() -> None:
@@ -142,3 +142,10 @@ def test_a_node_is_cyclic_exactly_when_it_reaches_itself(pairs: list[tuple[str, 
 def test_of_two_nodes_with_one_id_the_first_counts() -> None:
     graph = graph_of(document(START, action("a"), node("a", "approval", "approved"), edges=("start.next>a",)))
     assert {"start", "a"} == regions_of(graph).root
+
+
+def test_what_stands_in_a_body_knows_whose() -> None:
+    edges = ("start.next>fan", "fan.each>inner", "inner.each>a", "a.next>gather-inner", "gather-inner.completed>gather")
+    nodes = (START, for_each(), for_each("inner"), action("a"), join("gather-inner", "inner"), join())
+    regions = regions_of(graph_of(document(*nodes, edges=edges)))
+    assert {"inner": "fan", "gather-inner": "fan"} == regions.holder

@@ -5,8 +5,9 @@ Deciding stays pure: what it needs and does not have it asks for by raising `Mis
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from orchestrator.core.data import DEFAULT_LIMITS, DataLimits, JsonText, size
@@ -81,13 +82,17 @@ class Draft:
     def __init__(self, state: RunState, now: datetime, known: Known) -> None:
         self.state = state
         self.now = now
-        self.known = known
+        # What this very decision brings in is known too, though it is stored nowhere yet.
+        self._own: dict[int, JsonText] = {}
+        self.known = replace(known, values=ChainMap(self._own, dict(known.values)))
         self.facts: list[Recorded] = []
 
     def emit(self, fact: Fact) -> None:
         """Decide one more fact."""
         value = value_of(fact)
         recorded = Recorded(self.state.tail + 1, self.now, fact, 0 if value is None else size(value))
+        if value is not None:
+            self._own[recorded.number] = value
         self.state = evolve(self.state, recorded)
         self.facts.append(recorded)
 

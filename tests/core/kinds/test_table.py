@@ -1,3 +1,5 @@
+"""The table of kinds: complete, typed, closed, and ignorant of documents."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,0 +1,1 @@
+"""The store on SQLAlchemy Core: SQLite and PostgreSQL. Law: Core only, no ORM, no JSON types."""
