@@ -58,7 +58,7 @@ bench: install ## run the benchmarks
 
 .PHONY: docs
 docs: install ## write the generated documents again
-	$(BIN)/celeriac schema > docs/definition.schema.json
+	$(BIN)/python -m orchestrator.reference docs
 
 .PHONY: lock
 lock: ## resolve the dependencies anew into requirements.lock (needs uv)

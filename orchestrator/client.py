@@ -11,11 +11,18 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from orchestrator.core.admission import AdmissionPolicy
 from orchestrator.core.data import canonical
-from orchestrator.core.decide.commands import CancelRun, Command, CompleteWait, ReconcileExecution, ResolveWait, SendSignal
+from orchestrator.core.decide.commands import (
+    CancelRun,
+    Command,
+    CompleteWait,
+    ReconcileExecution,
+    ResolveWait,
+    SendSignal,
+)
 from orchestrator.core.document import definition_from, definition_from_text
 from orchestrator.core.facts import Trigger
 from orchestrator.core.graph import Definition, Outlet
@@ -76,7 +83,7 @@ class Orchestrator:
         """Give up the connections."""
         self._engine.store.close()
 
-    def __enter__(self) -> Orchestrator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -171,7 +178,7 @@ class Orchestrator:
             return tx.runs(which or RunFilter(scope=DEFAULT_SCOPE), limit=limit, before=before)
 
     def wait_for(self, run_id: str, timeout: float | timedelta = 30.0, *, scope: str = DEFAULT_SCOPE) -> RunSnapshot:
-        """Block until the run is final. Raises `TimeoutError` after `timeout` (seconds), naming where the run stands."""
+        """Block until the run is final. Raises `TimeoutError` after `timeout` seconds, saying where the run stands."""
         seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         until = time.monotonic() + seconds
         pause = 0.01

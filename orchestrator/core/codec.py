@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, get_type_hints
 
 from orchestrator.core.data import JsonText, compact
@@ -128,8 +127,7 @@ def _plain(hint: object) -> object:
     return options[0] if type(None) in getattr(hint, "__args__", ()) and len(options) == 1 else hint
 
 
-@cache
-def _plan(kind: type[Fact]) -> tuple[tuple[str, str, Callable[[Any], Json], Callable[[Json], Any]], ...]:
+def _plan_of(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Json], Callable[[Json], Any]], ...]:
     hints = get_type_hints(kind)
     return tuple(
         (f.name, camel(f.name), _TO.get(_plain(hints[f.name]), _same), _FROM.get(_plain(hints[f.name]), _same))
@@ -138,10 +136,15 @@ def _plan(kind: type[Fact]) -> tuple[tuple[str, str, Callable[[Any], Json], Call
     )
 
 
+#: By fact type: each field's name, its name on the wire, and the ways there and back.
+_PLANS = {kind: _plan_of(kind) for kind in FACT_TYPES.values()}
+_WITH_VALUE = frozenset(kind for kind in FACT_TYPES.values() if "value" in get_type_hints(kind))
+
+
 def fact_document(fact: Fact) -> dict[str, Json]:
     """The engine's own fields of a fact on the wire; what is None is left out."""
     document = {}
-    for name, wire, to, _ in _plan(type(fact)):
+    for name, wire, to, _ in _PLANS[type(fact)]:
         value = getattr(fact, name)
         if value is not None:
             document[wire] = to(value)
@@ -162,9 +165,9 @@ def fact_from(type_: str, data: str, value: JsonText | None) -> Fact:
         )
     document = json.loads(data)
     arguments: dict[str, Any] = {}
-    for name, wire, _, from_ in _plan(kind):
+    for name, wire, _, from_ in _PLANS[kind]:
         told = document.get(wire)
         arguments[name] = None if told is None else from_(told)
-    if "value" in {f.name for f in fields(kind)}:
+    if kind in _WITH_VALUE:
         arguments["value"] = value
     return kind(**arguments)

@@ -50,6 +50,8 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunAdmitted:
+    """The run exists; definition and trigger are in it. Always number 1."""
+
     run_id: str
     scope: str
     key: str
@@ -62,12 +64,16 @@ class WorkflowRunAdmitted:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeScheduled:
+    """An attempt of an execution is owed to a worker; stands before any message is sent."""
+
     execution: ExecutionRef
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeInputPinned:
+    """What every attempt of this execution gets, by reference to the facts that brought it in."""
+
     execution: ExecutionRef
     #: By node id: the number of the fact that brought its output in.
     nodes: Mapping[str, int]
@@ -77,6 +83,8 @@ class WorkflowNodeInputPinned:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeOperationCompleted:
+    """A performer has answered: the receipt, before it is interpreted. It is not called again for this attempt."""
+
     execution: ExecutionRef
     attempt: int
     #: The answer without its output, which is the value.
@@ -88,6 +96,8 @@ class WorkflowNodeOperationCompleted:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeSucceeded:
+    """An execution is done and leaves through an outlet."""
+
     execution: ExecutionRef
     #: None only for a trigger that declares no `next`.
     outlet: str | None
@@ -97,12 +107,16 @@ class WorkflowNodeSucceeded:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeSkipped:
+    """There was nothing to do: the path ends, which is no failure."""
+
     execution: ExecutionRef
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeAttemptFailed:
+    """One attempt failed, with a retry due or none; stands for the last one too."""
+
     execution: ExecutionRef
     attempt: int
     kind: FailureKind
@@ -113,6 +127,8 @@ class WorkflowNodeAttemptFailed:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeFailed:
+    """An execution failed for good."""
+
     execution: ExecutionRef
     kind: FailureKind
     reason: str
@@ -123,6 +139,8 @@ class WorkflowNodeFailed:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeOutcomeAmbiguous:
+    """Nobody knows whether the effect of an attempt happened."""
+
     execution: ExecutionRef
     attempt: int
     reason: str
@@ -130,11 +148,15 @@ class WorkflowNodeOutcomeAmbiguous:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunNeedsReconciliation:
+    """The run stopped for a person; once a stop."""
+
     execution: ExecutionRef
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodeReconciled:
+    """A person chose the outcome of an ambiguous execution."""
+
     execution: ExecutionRef
     outcome: Receipt
     actor: str | None = None
@@ -143,6 +165,8 @@ class WorkflowNodeReconciled:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowBranchesFannedOut:
+    """A forEach opened one branch an item; the items are pinned."""
+
     execution: ExecutionRef
     #: The items, a JSON list in order, pinned.
     value: JsonText | None
@@ -150,6 +174,8 @@ class WorkflowBranchesFannedOut:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowBranchesJoined:
+    """A join fired and no longer waits for its branches."""
+
     #: The visit of the join.
     execution: ExecutionRef
     #: The forEach whose branches were gathered.
@@ -163,6 +189,8 @@ class WorkflowBranchesJoined:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowWaitOpened:
+    """A wait, an approval or a suspended node stands open."""
+
     execution: ExecutionRef
     wait_id: str
     #: ``signal``, ``timer``, ``approval`` or ``completion``.
@@ -176,6 +204,8 @@ class WorkflowWaitOpened:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowWaitResolved:
+    """A wait was closed by a person, a signal, a key or time."""
+
     execution: ExecutionRef
     wait_id: str
     #: The outlet taken; of a completion by key the outcome says it.
@@ -187,6 +217,8 @@ class WorkflowWaitResolved:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowWaitCancelled:
+    """A wait was withdrawn by the engine."""
+
     execution: ExecutionRef
     wait_id: str
     reason: str
@@ -194,6 +226,8 @@ class WorkflowWaitCancelled:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowJobStopped:
+    """The carrier of an attempt was stopped without an answer; it runs again and no attempt is used."""
+
     execution: ExecutionRef
     attempt: int
     retry_due: datetime | None = None
@@ -201,16 +235,20 @@ class WorkflowJobStopped:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowNodesUnreachable:
+    """Nodes that no path reached, told at the finish."""
+
     nodes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunSucceeded:
-    pass
+    """The run ended well. Final."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunFailed:
+    """The run ended with a failure that nothing routed. Final."""
+
     #: The first failure in root that nothing routed.
     execution: ExecutionRef
     kind: FailureKind
@@ -220,6 +258,8 @@ class WorkflowRunFailed:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunCancelled:
+    """The run was ended by somebody. Final."""
+
     actor: str | None = None
     reason: str | None = None
 

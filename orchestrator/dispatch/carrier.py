@@ -76,11 +76,12 @@ def transport_options(broker_url: str, *, visibility_timeout: timedelta) -> dict
 
 
 def impatient_options(broker_url: str, patience: float) -> dict[str, Any]:
-    """What a producer asks on top: a broker that is silent is given up after `patience` seconds."""
+    """What a producer asks on top: nothing is tried twice, and a silent broker is given up after `patience` seconds."""
+    once = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
     match scheme_of(broker_url):
         case "redis" | "rediss":
-            return {"socket_timeout": patience, "socket_connect_timeout": patience}
+            return {**once, "socket_timeout": patience, "socket_connect_timeout": patience}
         case "amqp" | "amqps" | "pyamqp":
-            return {"read_timeout": patience, "write_timeout": patience}
+            return {**once, "read_timeout": patience, "write_timeout": patience}
         case _:
             return {}

@@ -1,7 +1,7 @@
-"""The dispatcher over Celery: one message an attempt, named by its capability, that holds the attempt's id and its run's.
+"""The dispatcher over Celery: one message an attempt, named by its capability; it holds the attempt's id and its run's.
 
-It keeps one connection of its own, whose timeouts are short: a broker that is away or silent costs a caller at most about
-two seconds once, and nothing while the outage lasts; beat rings again for whatever was not sent.
+It keeps one connection of its own, whose timeouts are short: a broker that is away or silent costs a caller about two
+seconds once, and nothing while the outage lasts; beat rings again for whatever was not sent.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -34,6 +36,16 @@ FIRST_REST: Final = 0.5
 LONGEST_REST: Final = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An open line to the broker."""
+
+    connection: Connection
+    producer: Producer
+    #: What says that the line is broken.
+    errors: tuple[type[BaseException], ...]
+
+
 class CeleryDispatcher:
     """The dispatcher port over a Celery application; thread-safe, and safe to be inherited by a fork."""
 
@@ -43,7 +55,9 @@ class CeleryDispatcher:
         self._patience = patience
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._line: Producer | None = None
+        # Any: a queue is declared along with the message, which the type stubs do not know.
+        self._send_task: Any = app.send_task
+        self._line: _Line | None = None
         self._rest = 0.0
         self._resting_until = 0.0
 
@@ -52,7 +66,7 @@ class CeleryDispatcher:
         sent = 0
         with self._lock:
             for doorbell in doorbells:
-                if not self._attempted(lambda line, bell=doorbell: self._send(line, bell)):  # type: ignore[misc]
+                if not self._attempted(partial(self._send, doorbell=doorbell)):
                     break
                 sent += 1
         return sent
@@ -60,18 +74,19 @@ class CeleryDispatcher:
     def call_off(self, attempt_ids: Sequence[str]) -> None:
         """See the port: a broadcast to all workers."""
         with self._lock:
-            self._attempted(lambda line: self._revoke(line, attempt_ids))
+            self._attempted(partial(self._revoke, attempt_ids=attempt_ids))
 
     def close(self) -> None:
         """Give up the connection."""
         with self._lock:
-            self._hang_up()
+            if self._line is not None:
+                self._hang_up(self._line)
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _send(self, line: Producer, doorbell: Doorbell) -> None:
+    def _send(self, line: _Line, doorbell: Doorbell) -> None:
         try:
-            self._app.send_task(
+            self._send_task(
                 doorbell.capability,
                 args=(doorbell.attempt_id,),
                 kwargs={"run": doorbell.run_id},
@@ -79,7 +94,7 @@ class CeleryDispatcher:
                 queue=declared(self._routes.queue(doorbell.capability)),
                 headers={HEADER: "attempt"},
                 time_limit=doorbell.timeout.total_seconds(),
-                producer=line,
+                producer=line.producer,
                 retry=False,
                 ignore_result=True,
                 add_to_parent=False,
@@ -87,61 +102,59 @@ class CeleryDispatcher:
         except (TypeError, ValueError):
             log.exception("doorbell_unsendable", attempt=doorbell.attempt_id, capability=doorbell.capability)
 
-    def _revoke(self, line: Producer, attempt_ids: Sequence[str]) -> None:
-        connection: Connection = line.connection
-        self._app.control.revoke(list(attempt_ids), terminate=True, connection=connection)
+    def _revoke(self, line: _Line, attempt_ids: Sequence[str]) -> None:
+        self._app.control.revoke(list(attempt_ids), terminate=True, connection=line.connection)
 
-    def _attempted(self, speak: Callable[[Producer], None]) -> bool:
+    def _attempted(self, speak: Callable[[_Line], None]) -> bool:
         """Speak over the line that is open, else over a new one; False when the broker is away."""
         if self._process != os.getpid():
             self._process, self._line = os.getpid(), None
         if time.monotonic() < self._resting_until:
             return False
-        lines: list[Callable[[], Producer]] = [self._open]
-        if (kept := self._line) is not None:
-            lines.insert(0, lambda: kept)
-        problem: Exception | None = None
-        for line in lines:
+        problem: BaseException | None = None
+        for _ in range(1 if self._line is None else 2):
+            line = self._line or self._new_line()
             try:
-                self._line = line()
-                speak(self._line)
-            except (OperationalError, OSError, *self._broker_errors()) as error:
+                line.connection.ensure_connection(max_retries=0)
+                speak(line)
+            except line.errors as error:
                 problem = error
-                self._hang_up()
+                self._hang_up(line)
             else:
-                self._back()
+                self._line = line
+                self._back(line)
                 return True
-        assert problem is not None
         self._gone(problem)
         return False
 
-    def _open(self) -> Producer:
-        url = self._app.conf.broker_write_url
-        connection = self._app.connection_for_write(
-            connect_timeout=self._patience, transport_options=impatient_options(url, self._patience)
+    def _new_line(self) -> _Line:
+        options = impatient_options(self._app.conf.broker_write_url, self._patience)
+        connection = self._app.connection_for_write(connect_timeout=self._patience, transport_options=options)
+        return _Line(
+            connection,
+            self._app.amqp.Producer(connection, auto_declare=False),
+            (
+                OperationalError,
+                OSError,
+                *connection.recoverable_connection_errors,
+                *connection.recoverable_channel_errors,
+            ),
         )
-        connection.connect()
-        return self._app.amqp.Producer(connection, auto_declare=False)
 
-    def _broker_errors(self) -> tuple[type[Exception], ...]:
-        transport: Any = self._app.connection_for_write()
-        return (*transport.connection_errors, *transport.channel_errors)
+    def _hang_up(self, line: _Line) -> None:
+        self._line = None
+        try:
+            line.connection.release()
+        except Exception:
+            log.debug("line_not_closed", exc_info=True)
 
-    def _hang_up(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            try:
-                line.connection.release()
-            except Exception:  # noqa: BLE001 - the connection is broken as it is
-                log.debug("line_not_closed", exc_info=True)
-
-    def _gone(self, problem: Exception) -> None:
+    def _gone(self, problem: BaseException | None) -> None:
         if not self._rest:
             log.warning("broker_away", broker=self._app.connection_for_write().as_uri(), problem=str(problem))
         self._rest = min(self._rest * 2, LONGEST_REST) or FIRST_REST
         self._resting_until = time.monotonic() + self._rest
 
-    def _back(self) -> None:
+    def _back(self, line: _Line) -> None:
         if self._rest:
-            log.info("broker_back", broker=self._app.connection_for_write().as_uri())
+            log.info("broker_back", broker=line.connection.as_uri())
         self._rest = 0.0

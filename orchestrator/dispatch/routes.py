@@ -1,4 +1,4 @@
-"""Which queue a capability's doorbells go to, and the small language of globs that settings use: ``orders.*=slow,…``."""
+"""Which queue a capability's doorbells go to, and the small language of globs of settings: ``orders.*=slow,…``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The testing kit for users: workflows in memory, inline, on a clock you move. Law: real engine, real store port, no mocks.
+"""The testing kit for users: workflows in memory, inline, on a clock you move. Law: the real engine, no mocks.
 
 A workflow that takes thirty days runs in milliseconds; a process can be crashed at any append.
 """

@@ -15,7 +15,7 @@ class SimulatedCrash(BaseException):
 
 
 class CrashingStore:
-    """Wraps a store and crashes once: `before` or `after` the commit of the transaction with the k-th append (from 1)."""
+    """Wraps a store and crashes once, `before` or `after` the commit of the transaction with the k-th append."""
 
     def __init__(self, store: Store, *, at: int, when: str) -> None:
         if when not in ("before", "after"):

@@ -108,7 +108,7 @@ class Simulation:
         return table_of(self._marked)
 
     def claim_next(self, worker: str = "simulation") -> Work | None:
-        """Answer the next doorbell: claim its attempt, as a worker does before it performs. None: it was for nothing."""
+        """Answer the next doorbell: claim its attempt, as a worker does. None: it was for nothing."""
         bell = self.doorbells.rung.popleft()
         known = self.table.get(bell.capability)
         if known is None:

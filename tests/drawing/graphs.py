@@ -149,3 +149,26 @@ def connected(of: Graph) -> dict[int, Edge]:
     """The edges between nodes that exist, by their number."""
     ids = {each.id for each in of.nodes}
     return {number: each for number, each in enumerate(of.edges) if each.source in ids and each.target in ids}
+
+
+@st.composite
+def fanned_graph(draw: st.DrawFn) -> Graph:
+    """Two fan-outs beside each other and a way past both, each with ways that part, meet, end and loop."""
+    nodes = [node("start", "trigger"), node("load", "action")]
+    edges = ["start.next>load"]
+    for fan, letter, size in (("fan1", "b", draw(st.integers(1, 6))), ("fan2", "c", draw(st.integers(0, 5)))):
+        join = f"join-{fan}"
+        nodes += [node(fan, "forEach", "each"), node(join, "join", "completed partial", forEach=fan)]
+        nodes += [node(f"{letter}{number}", "action", "next failed") for number in range(size)]
+        edges += [f"load.next>{fan}", f"{fan}.each>{letter}0" if size else f"{fan}.each>{join}"]
+        for number in range(size):
+            earlier = draw(st.integers(0, max(number - 1, 0)))
+            edges.append(f"{letter}{earlier}.{draw(st.sampled_from(('next', 'failed')))}>{letter}{number}")
+            if draw(st.booleans()):
+                edges.append(f"{letter}{number}.next>{join}")
+    size = draw(st.integers(1, 6))
+    nodes += [node(f"r{number}", "action", "next failed") for number in range(size)]
+    edges.append("load.next>r0")
+    edges += [f"r{draw(st.integers(0, number - 1))}.next>r{number}" for number in range(1, size)]
+    edges += [f"join-fan{fan}.completed>r{draw(st.integers(0, size - 1))}" for fan in (1, 2)]
+    return graph(nodes, *edges)

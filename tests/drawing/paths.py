@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -63,3 +64,12 @@ def _along(knots: list[tuple[float, float]]) -> list[tuple[float, float]]:
             row = [(a * (1 - t) + c * t, b * (1 - t) + d * t) for (a, b), (c, d) in pairwise(row)]
         found.append(row[0])
     return found
+
+
+def encloses(outline: Sequence[tuple[float, float]], x: float, y: float) -> bool:
+    """Whether a point is inside a closed outline: a ray from it to the right leaves an odd number of times."""
+    inside = False
+    for (ax, ay), (bx, by) in pairwise([*outline, outline[0]]):
+        if (ay > y) != (by > y) and x < ax + (y - ay) * (bx - ax) / (by - ay):
+            inside = not inside
+    return inside

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
 from hypothesis import given
 
 from orchestrator.core.graph import Edge, Graph
+from orchestrator.core.regions import body_of
 from orchestrator.drawing.layout import lay_out
 from orchestrator.drawing.picture import Box, Layout
 from orchestrator.drawing.ports import LABEL_HEIGHT
-from tests.drawing.graphs import FLAGSHIP, PAYING, PEOPLES, RETRYING, WAYS, any_graph, chain, connected, graph, node
-from tests.drawing.paths import Area, points
+from tests.drawing.graphs import (
+    FLAGSHIP,
+    PAYING,
+    PEOPLES,
+    RETRYING,
+    WAYS,
+    any_graph,
+    chain,
+    connected,
+    fanned_graph,
+    graph,
+    node,
+)
+from tests.drawing.paths import Area, encloses, points
+
+GRAPHS = any_graph() | fanned_graph()
 
 #: How far inside its rectangle a decision's shape may end.
 SLANT = 15
@@ -67,14 +83,14 @@ def obstructed(of: Graph) -> list[tuple[int, str]]:
 # --- any graph --------------------------------------------------------------------------------------------------------
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_every_node_has_a_box_and_no_two_boxes_overlap(of: Graph) -> None:
     layout = lay_out(of)
     assert list(range(len(of.nodes))) == [box.number for box in layout.boxes]
     assert [] == overlapping(areas(layout))
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_every_edge_between_nodes_has_a_line_from_its_source_to_its_target(of: Graph) -> None:
     layout = lay_out(of)
     first = {each.id: number for number, each in reversed(list(enumerate(of.nodes)))}
@@ -89,18 +105,18 @@ def test_every_edge_between_nodes_has_a_line_from_its_source_to_its_target(of: G
         assert way[-1] == (target.x - 7, middle(target))
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_no_line_runs_through_a_node_or_the_name_of_another_outlet(of: Graph) -> None:
     assert [] == obstructed(of)
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_the_names_of_outlets_meet_neither_nodes_nor_each_other(of: Graph) -> None:
     layout = lay_out(of)
     assert [] == overlapping([*areas(layout), *(area for _, _, area in names(layout))])
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_everything_is_inside_the_picture(of: Graph) -> None:
     layout = lay_out(of)
     ways = [point for route in layout.routes for point in points(route.path)]
@@ -112,12 +128,12 @@ def test_everything_is_inside_the_picture(of: Graph) -> None:
         assert 0 <= y <= layout.height
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_the_same_graph_is_laid_out_the_same_way(of: Graph) -> None:
     assert lay_out(Graph(of.nodes, of.edges)) == lay_out(of)
 
 
-@given(any_graph())
+@given(GRAPHS)
 def test_every_outlet_has_its_name_beside_its_node(of: Graph) -> None:
     layout = lay_out(of)
     for number, each in enumerate(of.nodes):
@@ -218,23 +234,56 @@ def test_a_join_stands_right_of_every_end_of_its_body_and_of_a_body_that_no_edge
     assert placed["c"].x + placed["c"].width < placed["gather"].x
 
 
-def test_two_bodies_beside_each_other_are_two_shades_that_do_not_overlap() -> None:
-    sides = [
-        (node(f"fan{n}", "forEach", "each"), node(f"do{n}", "action"), node(f"gather{n}", "join", forEach=f"fan{n}"))
-        for n in (1, 2)
-    ]
+@given(fanned_graph())
+def test_a_shade_holds_its_whole_body_and_no_other_node(of: Graph) -> None:
+    layout = lay_out(of)
+    first = {each.id: number for number, each in enumerate(of.nodes)}
+    for region in layout.regions:
+        body, outline = body_of(of, of.nodes[region.node].id), points(region.path)
+        for id, number in first.items():
+            area = areas(layout)[number]
+            corners = [(x, y) for x in (area.left, area.right) for y in (area.top, area.bottom)]
+            assert [id in body] * 4 == [encloses(outline, x, y) for x, y in corners]
+
+
+@given(fanned_graph())
+def test_shades_do_not_meet(of: Graph) -> None:
+    shades = [points(region.path) for region in lay_out(of).regions]
+    for one, other in itertools.permutations(shades, 2):
+        assert not any(encloses(one, x, y) for x, y in other)
+
+
+# --- order and straightness -------------------------------------------------------------------------------------------
+
+
+def test_what_need_not_cross_does_not() -> None:
+    nodes = [node("start", "trigger"), *(node(id, "action") for id in ("a", "b", "c", "to-c", "to-b", "to-a"))]
     of = graph(
-        [node("start", "trigger"), *sides[0], *sides[1]],
-        *(f"{text}{n}" for n in (1, 2) for text in ("start.next>fan",)),
-        *(f"fan{n}.each>do{n}" for n in (1, 2)),
-        *(f"do{n}.next>gather{n}" for n in (1, 2)),
+        nodes,
+        *(f"start.next>{id}" for id in "abc"),
+        *(f"{id}.next>to-{id}" for id in "abc"),
+        "a.next>to-b",
+        "b.next>to-c",
     )
-    shades = [
-        Area(*(side(c[axis] for c in points(region.path)) for side in (min, max) for axis in (0, 1)))
-        for region in lay_out(of).regions
-    ]
-    assert 2 == len(shades)
-    assert [] == overlapping(shades)
+    placed = boxes(of)
+    for one, other in itertools.combinations("abc", 2):
+        above = middle(placed[one]) < middle(placed[other])
+        assert above == (middle(placed[f"to-{one}"]) < middle(placed[f"to-{other}"]))
+
+
+def test_a_long_link_passes_the_columns_between_its_ends_in_one_level_line() -> None:
+    of = Graph(chain(9).nodes, (*chain(9).edges, Edge("a0", "next", "a8"), Edge("a2", "next", "a6")))
+    for route in lay_out(of).routes[-2:]:
+        assert 2 == route.path.count("C")
+
+
+def test_loops_of_one_node_do_not_lie_on_each_other() -> None:
+    nodes = [node("a", "action"), node("b", "action", "next again more"), node("c", "action", "next back")]
+    of = graph(nodes, "a.next>b", "b.next>c", "b.again>b", "b.more>b", "c.back>b", "c.next>a")
+    loops = [points(route.path) for route in lay_out(of).routes if route.number >= 2]
+    for one, other in itertools.combinations(loops, 2):
+        upright, other_upright = ({x for (x, y), (z, w) in itertools.pairwise(way) if x == z} for way in (one, other))
+        assert not upright & other_upright
 
 
 # --- large graphs -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,69 @@
+"""From settings to a working engine: which adapter stands behind which port. The one place that knows all of them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from celery import Celery
+
+from orchestrator.core.admission import AdmissionPolicy
+from orchestrator.dispatch.carrier import carrier_settings
+from orchestrator.dispatch.celery import CeleryDispatcher
+from orchestrator.engine.engine import Engine
+from orchestrator.settings import Settings
+from orchestrator.store.opening import open_store
+
+
+class SystemClock:
+    """The clock port over the clock of this machine."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        return datetime.now(UTC)
+
+
+CLOCK: Final = SystemClock()
+
+_SETTINGS: weakref.WeakKeyDictionary[Celery, Settings] = weakref.WeakKeyDictionary()
+
+
+def engine_from(settings: Settings, *, app: Celery | None = None, policies: Sequence[AdmissionPolicy] = ()) -> Engine:
+    """An engine over what the settings name; nothing is connected to yet. Doorbells are published through `app`, or
+    through an application of its own. Raises `BadSettings`."""
+    return Engine(
+        open_store(settings.database_url, pool_size=settings.database_pool),
+        CeleryDispatcher(app or celery_app(settings), settings.routing),
+        CLOCK,
+        limits=settings.data_limits,
+        lease=settings.lease,
+        policies=policies,
+        cached_runs=settings.cached_runs,
+    )
+
+
+def celery_app(settings: Settings) -> Celery:
+    """A Celery application that publishes and has no tasks; it is not made the current one."""
+    app = Celery("celeriac", set_as_current=False)
+    app.conf.update(
+        carrier_settings(
+            settings.broker_url,
+            settings.routing,
+            prefetch=settings.prefetch,
+            visibility_timeout=settings.visibility_timeout,
+        )
+    )
+    remember(app, settings)
+    return app
+
+
+def remember(app: Celery, settings: Settings) -> None:
+    """Note which settings an application runs with, for whoever is only given the application."""
+    _SETTINGS[app] = settings
+
+
+def settings_of(app: Celery) -> Settings:
+    """The settings an application runs with: those remembered for it, else those of the environment."""
+    return _SETTINGS.get(app) or Settings()
