@@ -39,14 +39,13 @@ def regions(made: Plan, dx: int, dy: int) -> list[Region]:
         strip = [_level(made, number, column=column, level=level, shades=shades) for column in columns]
         for at, sides in zip(columns, strip, strict=True):
             shades.setdefault(at, []).append(sides)
-        left, right = dx + made.left[columns[0]] - 14, dx + made.right[columns[-1]] + 10
-        edges = [left, *(dx + (made.right[c] + made.left[c + 1]) // 2 for c in columns[:-1]), right]
-        upper = [(x, dy + top) for (top, _), ends in zip(strip, pairwise(edges), strict=True) for x in ends]
-        lower = [(x, dy + bottom) for (_, bottom), ends in zip(strip, pairwise(edges), strict=True) for x in ends]
-        outline = _corners([*upper, *reversed(lower)])
-        found.append(
-            Region(number - 1, bend(outline, closed=True), left + 12, dy + strip[0][0] + 15, edges[1] - left - 20)
-        )
+        left, right = made.left[columns[0]] - 14, made.right[columns[-1]] + 10
+        steps = [(made.right[column] + made.left[column + 1]) // 2 for column in columns[:-1]]
+        upper = _side([top for top, _ in strip], steps, left=left, right=right, out=-1)
+        lower = _side([bottom for _, bottom in strip], steps, left=left, right=right, out=1)
+        outline = _corners([(dx + x, dy + y) for x, y in (*upper, *reversed(lower))])
+        room = (steps[0] if steps else right) - left - 20
+        found.append(Region(number - 1, bend(outline, closed=True), dx + left + 12, dy + strip[0][0] + 15, room))
     return found
 
 
@@ -65,6 +64,15 @@ def _level(
     above = [lower + _AIR for upper, lower in others if upper < own[0]]
     below = [upper - _AIR for upper, lower in others if lower > own[-1]]
     return max([level[0], *above]), min([level[1], *below])
+
+
+def _side(heights: Sequence[int], steps: Sequence[int], *, left: int, right: int, out: int) -> list[tuple[int, int]]:
+    """The upper or lower side of a shade; it widens late and narrows early, so that shades do not touch there."""
+    points = [(left, heights[0])]
+    for (height, following), x in zip(pairwise(heights), steps, strict=True):
+        at = x + (_AIR if (following - height) * out > 0 else -_AIR)
+        points += [(at, height), (at, following)]
+    return [*points, (right, heights[-1])]
 
 
 def _corners(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

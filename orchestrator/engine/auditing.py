@@ -16,7 +16,7 @@ from orchestrator.core.state import ExecutionStatus, RunState
 from orchestrator.engine.loading import recorded
 from orchestrator.engine.rows import attempt_row, run_row, wait_row
 from orchestrator.errors import CeleriacError
-from orchestrator.ports.records import AttemptRow, AttemptState, TimerRow, WaitRow
+from orchestrator.ports.records import AttemptRow, AttemptState, Change, TimerRow, WaitRow
 from orchestrator.ports.store import Store, Transaction
 
 #: How many runs are looked at between two questions for more.
@@ -150,3 +150,40 @@ def _same(expected: AttemptRow | None, found: AttemptRow | None) -> bool:
         answered_at=None,
     )
     return own == expected
+
+
+def mend(store: Store, difference: Difference) -> bool:
+    """Write the row that the journal asks for, if that can be done; False for what only a person can judge.
+
+    The run is held meanwhile and the difference looked for again, so that what moved on is left alone.
+    """
+    with store.transaction() as tx:
+        tx.lock((difference.run_id,), wait=True)
+        again = {(other.table, other.key): other for other in _audit_run(tx, difference.run_id)}
+        present = again.get((difference.table, difference.key))
+        if present is None:
+            return True
+        if present.table == "facts" or (present.table == "waits" and present.expected is None):
+            return False
+        state, _ = _fold(tx, difference.run_id)
+        row = tx.run(difference.run_id)
+        change = Change(run=run_row(state), expected_tail=0 if row is None else row.tail, facts=())
+        tx.append((_mended(change, present),))
+    return True
+
+
+def _mended(change: Change, present: Difference) -> Change:
+    match present.expected:
+        case WaitRow() as wait:
+            return replace(change, waits=(wait,))
+        case TimerRow() as timer:
+            return replace(change, timers=(timer,))
+        case AttemptRow() as attempt:
+            return replace(change, ended=(attempt.attempt_id,), owed=(attempt,))
+        case _:
+            pass
+    if present.table == "timers":
+        return replace(change, cleared=(present.key,))
+    if present.table == "attempts":
+        return replace(change, ended=(present.key,))
+    return change

@@ -10,21 +10,27 @@ from tests.services.presence import leave_out
 
 PUBLIC = {
     "orchestrator": [
+        "Ambiguous",
         "BadData",
         "BadSettings",
         "BrokerUnavailable",
         "CeleriacError",
         "Failed",
         "InvalidCronExpression",
+        "JournalEntry",
         "NotFound",
         "Orchestrator",
         "Reason",
         "Refused",
         "Rejected",
+        "RunSnapshot",
         "Skipped",
+        "Started",
         "StoreUnavailable",
         "Succeeded",
+        "Suspended",
         "WaitClosed",
+        "WorkflowDefinition",
         "graph",
     ],
     "workers": [
