@@ -1,4 +1,4 @@
-"""`celeriac demo`: the flagship from start to end, embedded. What happens is `flagship`'s, how it looks `demo_screen`'s."""
+"""`celeriac demo`: the flagship, embedded. What happens is `flagship`'s to say, how it looks is `demo_screen`'s."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from orchestrator.flagship.demo import Demo, Progress
 from orchestrator.flagship.tally import Story, Summary
 from orchestrator.settings import Settings
 from orchestrator.telling import tell
-from workers.embedded import run_embedded
 
 #: How often the runs are looked at.
 PAUSE: Final = 0.1
@@ -161,6 +160,8 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _embedded(folder: Path) -> Iterator[Orchestrator]:
+    from workers.embedded import run_embedded
+
     settings = Settings(database_url=f"sqlite:///{folder / DATABASE}", broker_url="memory://", performers=PERFORMERS)
     with contextlib.ExitStack() as until_the_end:
         until_the_end.callback(run_embedded(settings, pool="prefork", concurrency=2).stop)

@@ -35,6 +35,8 @@ Claims = Sequence[tuple[str, int]]
 
 #: A stored answer that nobody took up after so long is taken up by beat.
 ANSWER_GAP = timedelta(seconds=2)
+#: An answer of a run that cannot be decided for is looked at again after so long.
+SET_ASIDE_GAP = timedelta(minutes=1)
 
 
 def claim(deps: Deps, requests: Sequence[ClaimRequest], worker: str) -> list[Work]:
@@ -104,34 +106,48 @@ def _advance(deps: Deps, answers: Sequence[Answer]) -> frozenset[str]:
     batch = Batch()
     counted: set[str] = set()
     with deps.store.transaction() as tx:
-        answered = {answer.attempt_id: answer for answer in answers}
-        rows = [r for r in tx.attempts(list(answered)) if r.fence == answered[r.attempt_id].fence]
-        heads = tx.lock(sorted({row.run_id for row in rows}), wait=False)
-        elsewhere = [row for row in rows if row.run_id not in heads]
-        receipts = [(row.attempt_id, row.fence, answered[row.attempt_id].receipt) for row in elsewhere]
-        if receipts:
-            counted |= tx.answer(receipts, now=now, due_at=now + ANSWER_GAP)
+        runs = _runs_of(tx, answers)
+        heads = tx.lock(sorted(set(runs.values())), wait=False)
+        elsewhere = [answer for answer in answers if runs.get(answer.attempt_id, "") not in heads]
+        if elsewhere:
+            kept = [(answer.attempt_id, answer.fence, answer.receipt) for answer in elsewhere]
+            counted |= tx.answer(kept, now=now, due_at=now + ANSWER_GAP)
         if heads:
-            held = tx.attempts([row.attempt_id for row in rows if row.run_id in heads], lock=True)
-            given = [
-                replace(row, state=AttemptState.ANSWERED, receipt=answered[row.attempt_id].receipt)
-                for row in held
-                if row.state is AttemptState.CLAIMED and row.fence == answered[row.attempt_id].fence
-            ]
+            given = _given(tx, [answer for answer in answers if runs.get(answer.attempt_id, "") in heads])
             counted |= _take(deps, tx, batch, {id: head.tail for id, head in heads.items()}, given)
-            refused = [r for r in given if r.run_id in batch.refused and r.receipt is not None]
+            refused = [
+                (row.attempt_id, row.fence, row.receipt)
+                for row in given
+                if row.run_id in batch.refused and row.receipt is not None
+            ]
             if refused:
-                kept = [(r.attempt_id, r.fence, r.receipt) for r in refused if r.receipt is not None]
-                counted |= tx.answer(kept, now=now, due_at=now + timedelta(minutes=1))
+                counted |= tx.answer(refused, now=now, due_at=now + SET_ASIDE_GAP)
         store(tx, batch)
     _complain(batch)
     committed(deps, batch)
-    again = {row.run_id for row in elsewhere} | {
+    again = {runs[answer.attempt_id] for answer in elsewhere if answer.attempt_id in runs} | {
         id for id, decision in batch.decisions.items() if decision.state.scheduled and not decision.state.final
     }
     if again:
         take_stored(deps, sorted(again))
     return frozenset(counted)
+
+
+def _runs_of(tx: Transaction, answers: Sequence[Answer]) -> dict[str, str]:
+    """The run of each attempt, looked up where the answer does not say it."""
+    runs = {answer.attempt_id: answer.run_id for answer in answers if answer.run_id is not None}
+    unknown = [answer.attempt_id for answer in answers if answer.run_id is None]
+    return runs | {row.attempt_id: row.run_id for row in (tx.attempts(unknown) if unknown else ())}
+
+
+def _given(tx: Transaction, answers: Sequence[Answer]) -> list[AttemptRow]:
+    """The rows of these attempts with their answers, leaving out those whose claim is not the present one."""
+    told = {answer.attempt_id: answer for answer in answers}
+    return [
+        replace(row, state=AttemptState.ANSWERED, receipt=told[row.attempt_id].receipt)
+        for row in tx.attempts(list(told), lock=True)
+        if row.state is AttemptState.CLAIMED and row.fence == told[row.attempt_id].fence
+    ]
 
 
 def take_stored(deps: Deps, run_ids: Sequence[str]) -> int:

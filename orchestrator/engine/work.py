@@ -33,6 +33,10 @@ class Work:
     claimed_at: datetime
     deadline: datetime
 
+    def answer(self, receipt: Receipt) -> Answer:
+        """The answer to this work."""
+        return Answer(self.attempt_id, self.fence, receipt, self.run_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -41,3 +45,5 @@ class Answer:
     attempt_id: str
     fence: int
     receipt: Receipt
+    #: Saves a look-up where the caller knows it.
+    run_id: str | None = None

@@ -14,7 +14,7 @@ from orchestrator.core.snapshot import RunSnapshot
 from orchestrator.core.state import RunStatus
 from orchestrator.engine.auditing import audit, due_timers
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.work import Answer, Work
+from orchestrator.engine.work import Work
 from orchestrator.performers.invocation import Invocation
 from orchestrator.performers.performer import performer
 from orchestrator.performers.performing import perform
@@ -121,7 +121,7 @@ class Simulation:
         """Perform a claimed attempt and record its answer; False when the answer was late."""
         self.performed.append(work)
         receipt = perform(self.table, work, self._limits)
-        return bool(self.engine.advance([Answer(work.attempt_id, work.fence, receipt)]))
+        return bool(self.engine.advance([work.answer(receipt)]))
 
     def settle(self) -> int:
         """Perform everything that is rung until nothing moves; answers with how many attempts were performed."""

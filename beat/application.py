@@ -1,0 +1,16 @@
+"""The Celery application of a beat process: it publishes, and performs nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from celery import Celery
+
+from orchestrator.settings import Settings
+from orchestrator.wiring import celery_app
+
+
+@cache
+def application() -> Celery:
+    """The one application of this process, by the settings of the environment. Raises `BadSettings`."""
+    return celery_app(Settings())
