@@ -1,8 +1,10 @@
-"""Beat: Celery's beat with a scheduler of ours, which looks at what is due: `celery -A beat beat`."""
+"""Beat: Celery's metronome over the engine's loops (``celery -A beat beat``). Law: whatever it does is one batch of a
+pump, and any number of beats may run.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -12,9 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 
-def __getattr__(name: str) -> Any:
-    if name != "app":
+def __getattr__(name: str) -> object:
+    if name not in ("app", "celery"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from beat.application import application
+    from beat.application import from_environment
 
-    return application()
+    made = globals()["app"] = globals()["celery"] = from_environment()
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

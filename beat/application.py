@@ -1,8 +1,6 @@
-"""The Celery application of a beat process: it publishes, and performs nothing."""
+"""The Celery application of ``celery -A beat``; it has no tasks of its own."""
 
 from __future__ import annotations
-
-from functools import cache
 
 from celery import Celery
 
@@ -10,7 +8,9 @@ from orchestrator.settings import Settings
 from orchestrator.wiring import celery_app
 
 
-@cache
-def application() -> Celery:
-    """The one application of this process, by the settings of the environment. Raises `BadSettings`."""
-    return celery_app(Settings())
+def from_environment() -> Celery:
+    """From the settings of the environment, made current. Raises `BadSettings`."""
+    app = celery_app(Settings())
+    app.set_default()
+    app.set_current()
+    return app

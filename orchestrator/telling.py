@@ -48,6 +48,10 @@ MOST_SHOWN: Final = 100
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
+#: What an engine's own success follows from has told the same already.
+_SAYS_IT_ALL = (WorkflowRunAdmitted, WorkflowBranchesFannedOut, WorkflowBranchesJoined, WorkflowWaitResolved)
+
+
 class Tone(enum.StrEnum):
     """What a fact means to somebody who skims."""
 
@@ -76,10 +80,14 @@ class Told:
 def tell(journal: Iterable[JournalEntry]) -> Iterator[Told]:
     """Every entry of a journal, from its first, as a sentence. Raises `UnknownFact` for one of a newer release."""
     begin: datetime | None = None
+    before: Fact | None = None
     for entry in journal:
         begin = begin or entry.at
         fact = fact_from(entry.type, json.dumps(entry.data), None)
         tone, text = _told(fact, entry.data, entry.at)
+        if isinstance(fact, WorkflowNodeSucceeded) and isinstance(before, _SAYS_IT_ALL):
+            tone = Tone.ASIDE
+        before = fact
         yield Told(entry.number, entry.at, entry.at - begin, entry.type, tone, plain(text))
 
 

@@ -243,6 +243,13 @@ def test_every_type_of_fact_is_told() -> None:
     assert set(FACT_TYPES) == {type(fact).__name__ for fact, _, _, _ in SENTENCES}
 
 
+def test_the_success_that_follows_from_a_fact_of_the_engine_is_an_aside() -> None:
+    resolved, performed = WorkflowWaitResolved(REVIEW, "w", "elapsed"), WorkflowNodeScheduled(ROOT, 1)
+    succeeded = WorkflowNodeSucceeded(REVIEW, "elapsed", None)
+    told = tell([entry(fact, {}) for fact in (resolved, succeeded, performed, succeeded)])
+    assert [Tone.PLAIN, Tone.ASIDE, Tone.PLAIN, Tone.GOOD] == [one.tone for one in told]
+
+
 def test_times_count_from_the_first_fact() -> None:
     (_, second) = tell([entry(WorkflowRunSucceeded(), {}, at=BEGIN), entry(WorkflowRunSucceeded(), {}, number=2)])
     assert (2, NOW, timedelta(seconds=12)) == (second.number, second.at, second.after)

@@ -28,7 +28,7 @@ class Bell(Protocol):
         """What its performer declared."""
 
     @property
-    def revoked(self) -> bool:
+    def called_off(self) -> bool:
         """Whether it was called off while it waited here."""
 
     @property

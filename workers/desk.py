@@ -110,6 +110,10 @@ class Desk:
         self._inbox.put(partial(self._books_rang, bell))
         return True
 
+    def holds(self, attempt_id: str) -> bool:
+        """Whether a bell for this attempt is here."""
+        return attempt_id in self._ids
+
     def ended(self, bell: Bell, end: End) -> None:
         """A submitted bell ended; of several ends of one the first counts."""
         self._inbox.put(partial(self._books_end, bell, end))
@@ -251,7 +255,7 @@ class Desk:
         """Claim for whose turn it is; True when more may have their turn now."""
         turns = self._books.next_turns(self._slots() - len(self._books.in_flight))
         for bell in turns:
-            if bell.revoked:
+            if bell.called_off:
                 self._withdraw(bell)
         turns = [bell for bell in turns if bell in self._books.waiting]
         refused = False

@@ -14,6 +14,7 @@ from billiard.exceptions import Terminated, TimeLimitExceeded, WorkerLostError
 from celery import signals
 from celery.app.trace import fast_trace_task, trace_task_ret
 from celery.exceptions import InvalidTaskError
+from celery.platforms import signals as signals_by_name
 from celery.worker import state
 from celery.worker.request import Request
 
@@ -81,6 +82,183 @@ class AttemptRequest(Request):
         return self.time_start is not None
 
     @property
-    def revoked_here(self) -> bool:
-        """Whether a revoke came while it waited here; one that came before it does not mean this message."""
+    def called_off(self) -> bool:
+        """Whether a revoke came while it waited here; the strategy forgets those that came before."""
         return self.id in state.revoked
+
+    # --- on its way into the pool -------------------------------------------------------------------------------------
+
+    def submit(self, work: Work) -> None:
+        """Hand it to Celery as its own strategy would have done at once: it takes a slot of the pool, then a process."""
+        if self.desk.closing:
+            return
+        self.work = work
+        self.submitted = True
+        self.line = self._place.line
+        try:
+            self._place.hand_over(self)
+        except Exception as error:
+            log.exception("attempt_not_submitted", attempt=self.attempt_id)
+            self._end(Answered(receipt_of_exception(error)))
+
+    def execute_using_pool(self, pool: Any, **_: Any) -> Any:
+        """Called by Celery once a slot is free."""
+        if self.desk.closing or self.work is None or self._ended:
+            return None
+        trace = fast_trace_task if self.app is not None and self.app.use_fast_trace_task else trace_task_ret
+        body = ((self.work,), {}, None)
+        job = pool.apply_async(
+            run_attempt,
+            args=(trace, self.type, self.id, self.request_dict, body, None, None),
+            accept_callback=self.on_accepted,
+            timeout_callback=self.on_timeout,
+            callback=self.on_success,
+            error_callback=self.on_failure,
+            soft_timeout=self.attempt_task.soft_time_limit,
+            timeout=self._hard_limit(self.work),
+            correlation_id=self.id,
+        )
+        self._apply_result = None if job is None else ref(job)
+        return job
+
+    def _hard_limit(self, work: Work) -> float:
+        left = max((work.deadline - self._place.now()).total_seconds(), 0.0) + self._place.grace
+        own = self.attempt_task.time_limit
+        return min(left, own) if own else left
+
+    # --- what the pool says -------------------------------------------------------------------------------------------
+
+    def on_accepted(self, pid: Any, time_accepted: float) -> None:
+        """A process has begun with it."""
+        if not self._ended:
+            super().on_accepted(pid, time_accepted)
+
+    def on_success(self, result: Any, **_: Any) -> None:
+        """The process has ended it properly, whatever the performer did."""
+        if not isinstance(result, Attempted):
+            self.on_failure(result)
+        elif result.called_off:
+            self._end(Stopped("it was called off"))
+        else:
+            self._end(Answered(result.receipt, result.runtime, result.traceback))
+
+    def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
+        """The process did not end it: it died, was stopped or killed for its time; or its answer did not get through."""
+        error: Any = exc_info.exception
+        if isinstance(error, ExceptionWithTraceback):
+            error = error.exc
+        match error:
+            case Terminated():
+                self._end(Stopped(f"terminated: {error}"))
+            case TimeLimitExceeded():
+                self._end(TimedOut(float(error.args[0] if error.args else 0)))
+            case WorkerLostError() | SystemExit():
+                self._end(Lost(str(error) or type(error).__name__))
+            case _:
+                self._end(Answered(receipt_of_exception(error), 0.0, str(exc_info.traceback)))
+
+    def on_timeout(self, soft: bool, timeout: float) -> None:
+        """A limit of the pool fired; the soft one only raises inside the performer."""
+        if not soft:
+            log.error("time_limit_exceeded", attempt=self.attempt_id, capability=self.capability, seconds=timeout)
+            self._end(TimedOut(timeout))
+
+    def _end(self, end: End) -> None:
+        if not self._ended:
+            self._ended = True
+            self.desk.ended(self, end)
+
+    # --- what people and the engine say -------------------------------------------------------------------------------
+
+    def terminate(self, pool: Any, signal: Any = None) -> None:
+        """Revoked with `terminate`: what has begun is stopped if the pool can, what waits loses its turn."""
+        self._stop(pool, Stopped(f"revoked with {signal or 'SIGTERM'}"), signal)
+
+    def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> None:
+        """Celery stops everything that runs, in a cold shutdown for example."""
+        self._stop(pool, Stopped("cancelled by the worker"), signal)
+
+    def kill(self, fence: int) -> None:
+        """See `Bell`."""
+        if self.work is not None and self.work.fence == fence:
+            self._stop(self._place.pool, NotHeld(), None)
+
+    def _stop(self, pool: Any, end: End, signal: Any) -> None:
+        if self._ended:
+            return
+        if not self.submitted or self.work is None:
+            self.desk.withdraw(self)
+        elif not self._place.power.stops:
+            call_off(self.attempt_id, self.work.fence)
+            log.warning("attempt_called_off", attempt=self.attempt_id, why=self._place.power.without_stopping)
+        elif self.started:
+            pool.terminate_job(self.worker_pid, signals_by_name.signum(signal or "SIGTERM"))
+            self._end(end)
+        else:
+            self._terminate_on_ack = pool, signal
+
+    # --- the last word ------------------------------------------------------------------------------------------------
+
+    def over(self, fate: Fate) -> None:
+        """See `Bell`."""
+        if self.work is not None:
+            forget_call(self.attempt_id, self.work.fence)
+        self._ended = True
+        if isinstance(fate, Forgotten):
+            return
+        done = isinstance(fate, Recorded) and isinstance(fate.end, Answered) and fate.end.receipt.status in DONE
+        state.task_ready(self, successful=done)
+        self.acknowledge()
+        match fate:
+            case Recorded(end=end, counted=counted):
+                self._announce(end, counted=counted)
+            case Withdrawn():
+                self._announce_revoke("revoked before its turn", terminated=False)
+            case SetAside(reason=reason):
+                self.send_event("task-failed", exception=f"set aside: {reason}", traceback="")
+            case ForNothing():
+                pass
+            case other:
+                assert_never(other)
+
+    def _announce(self, end: End, *, counted: bool) -> None:
+        match end:
+            case Answered(receipt=receipt, runtime=runtime, traceback=traceback):
+                if not counted:
+                    self.send_event("task-failed", exception="the answer came late and does not count", traceback="")
+                elif receipt.status in DONE:
+                    self.send_event("task-succeeded", result=shown(receipt), runtime=runtime)
+                else:
+                    self.send_event("task-failed", exception=shown(receipt), traceback=traceback)
+            case Lost(reason=reason):
+                self._announce_failure(WorkerLostError(reason))
+            case TimedOut(seconds=seconds):
+                self._announce_failure(TimeLimitExceeded(seconds))
+            case Stopped(reason=reason):
+                self._announce_revoke(reason, terminated=True)
+            case NotHeld():
+                self._announce_revoke("its claim is not held any more", terminated=True)
+            case HandedBack():
+                self.send_event("task-rejected", requeue=True)
+            case other:
+                assert_never(other)
+
+    def _announce_failure(self, error: Exception) -> None:
+        self.send_event("task-failed", exception=f"{type(error).__name__}: {error}", traceback="")
+        signals.task_failure.send(
+            sender=self.task,
+            task_id=self.id,
+            exception=error,
+            args=self.args,
+            kwargs=self.kwargs,
+            traceback=None,
+            einfo=None,
+        )
+
+    def _announce_revoke(self, reason: str, *, terminated: bool) -> None:
+        state.revoked.discard(self.id)
+        log.info("attempt_revoked", attempt=self.attempt_id, capability=self.capability, why=reason)
+        self.send_event("task-revoked", terminated=terminated, signum=None, expired=False)
+        signals.task_revoked.send(
+            sender=self.task, request=self._context, terminated=terminated, signum=None, expired=False
+        )

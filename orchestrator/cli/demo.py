@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json as json_text
+import logging
+import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
+import structlog
 import typer
+from celery.exceptions import SecurityWarning
 from rich.console import Console
 
 from orchestrator.cli.demo_screen import (
@@ -51,7 +56,9 @@ def demo(
         Path | None,
         typer.Option(help="Folder with orders.csv, order_lines.csv and products.csv in the Northwind layout."),
     ] = None,
-    no_dashboard: Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")] = False,
+    no_dashboard: Annotated[  # noqa: ARG001 - there is none to serve yet
+        bool, typer.Option("--no-dashboard", help="Serve no dashboard; there is none yet.")
+    ] = False,
     leave_open: Annotated[bool, typer.Option("--leave-open", help="Decide nothing: leave the approvals open.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object; progress goes to the error output.")
@@ -60,7 +67,8 @@ def demo(
 ) -> None:
     """Run the flagship: ship orders line by line, let people decide where stock is missing, and tell what happened."""
     orders = read_data(data or OWN_DATA)
-    console = Console(stderr=json)
+    console = Console(stderr=json, markup=False, highlight=False)
+    _quietly()
     began = time.monotonic()
     with _folder(keep) as folder, _embedded(folder) as orchestrator:
         performance = Demo(orchestrator, orders)
@@ -76,6 +84,16 @@ def demo(
         raise typer.Exit(1)
 
 
+def _quietly() -> None:
+    """Leave the screen to the demo: of what the parts log, only what went wrong is shown, on the error output."""
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    logging.getLogger("celery").setLevel(logging.ERROR)
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
 def _perform(performance: Demo, console: Console, seconds: Callable[[], float], *, leave_open: bool) -> Summary:
     with screen_for(console) as screen:
         for _ in performance.start():
@@ -84,12 +102,14 @@ def _perform(performance: Demo, console: Console, seconds: Callable[[], float], 
     requests = performance.inbox()
     if requests:
         console.print(inbox_table(requests))
+        console.print()
     if requests and not leave_open:
         console.print(decisions_text(performance.decide(requests)))
     with screen_for(console) as screen:
         _watch(performance, screen, seconds, until=lambda now: now.only_people if leave_open else now.over)
     summary = performance.summary(seconds=seconds())
     console.print(orders_table(performance.stories, performance.deciders()))
+    console.print()
     return summary
 
 
@@ -162,7 +182,6 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 def _embedded(folder: Path) -> Iterator[Orchestrator]:
     from workers.embedded import run_embedded
 
-    settings = Settings(database_url=f"sqlite:///{folder / DATABASE}", broker_url="memory://", performers=PERFORMERS)
-    with contextlib.ExitStack() as until_the_end:
-        until_the_end.callback(run_embedded(settings, pool="prefork", concurrency=2).stop)
-        yield until_the_end.enter_context(Orchestrator(settings.database_url, settings.broker_url))
+    settings = Settings(database_url=f"sqlite:///{folder / DATABASE}", performers=(PERFORMERS,))
+    with run_embedded(settings, pool="prefork", concurrency=2) as running:
+        yield Orchestrator(engine=running.engine)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Protocol, Self
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
@@ -14,7 +13,6 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.core.instants import format_instant
 from orchestrator.flagship.demo import Decided, Progress, Request
 from orchestrator.flagship.tally import Stage, Story, Summary
 from orchestrator.telling import Told, Tone, plain
@@ -174,12 +172,12 @@ def orders_table(stories: Sequence[Story], deciders: Mapping[str, str]) -> Table
     """Each order and what happened."""
     table = _table("Orders")
     table.add_column("order", no_wrap=True)
-    table.add_column("customer", no_wrap=True, overflow="ellipsis", ratio=3)
+    table.add_column("customer", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("lines", justify="right", no_wrap=True)
     table.add_column("shipped", justify="right", no_wrap=True)
     table.add_column("not", justify="right", no_wrap=True)
-    table.add_column("how it ended", ratio=4)
-    table.add_column("decided by", no_wrap=True, overflow="ellipsis")
+    table.add_column("how it ended", max_width=60)
+    table.add_column("by", no_wrap=True, overflow="ellipsis", max_width=12)
     for story in stories:
         table.add_row(
             _text(story.order.id),
@@ -199,11 +197,11 @@ def ending(story: Story) -> str:
         case Stage.FAILED, _, _:
             return f"failed: {story.problem}"
         case Stage.DONE, "approved", _:
-            return "approved, the rest follows"
+            return "approved, rest follows"
         case Stage.DONE, "rejected", _:
-            return "rejected, the rest is struck off"
+            return "rejected, rest struck off"
         case Stage.DONE, "expired", _:
-            return "nobody decided, the rest is struck off"
+            return "expired, rest struck off"
         case Stage.DONE, _, _:
             return "shipped and picked up"
         case stage, _, _:
@@ -214,27 +212,28 @@ def inbox_table(requests: Sequence[Request]) -> Table:
     """What waits for a person."""
     table = _table("Inbox: what waits for a person")
     table.add_column("order", no_wrap=True)
-    table.add_column("customer", no_wrap=True, overflow="ellipsis", ratio=2)
-    table.add_column("could not be shipped", ratio=4)
-    table.add_column("until", no_wrap=True)
+    table.add_column("customer", no_wrap=True, overflow="ellipsis", max_width=20)
+    table.add_column("could not be shipped", ratio=1)
+    table.add_column("until (UTC)", no_wrap=True)
     for request in requests:
         missing = "\n".join(plain(reason) for _, reason in request.missing)
-        until = format_instant(request.deadline.replace(microsecond=0)) if request.deadline else "for ever"
+        until = f"{request.deadline:%Y-%m-%d %H:%M}" if request.deadline else "for ever"
         table.add_row(_text(request.order.id), _text(request.order.customer), Text(missing), Text(until, style="dim"))
     return table
 
 
 def decisions_text(decided: Sequence[Decided]) -> Text:
     """Who decided what."""
-    lines = []
+    orders: dict[tuple[str, str], list[str]] = {}
     for decision in decided:
-        style = "green" if decision.outlet == "approved" else "red"
-        lines.append(
-            Text.assemble(
-                f" order {plain(decision.request.order.id)} ", (decision.outlet, style), f" by {plain(decision.actor)}"
-            )
+        orders.setdefault((decision.actor, decision.outlet), []).append(decision.request.order.id)
+    lines = [
+        Text.assemble(
+            f"{plain(actor)} ", (outlet, "green" if outlet == "approved" else "red"), f" {plain(', '.join(ids))}"
         )
-    return Text("\n").join(lines)
+        for (actor, outlet), ids in orders.items()
+    ]
+    return Text("\n").join([*lines, Text()])
 
 
 def timeline(
@@ -242,7 +241,7 @@ def timeline(
 ) -> Table:
     """A journal as it happened."""
     table = Table(
-        box=None, title=Text(title, style="bold"), title_justify="left", show_header=False, pad_edge=True, expand=True
+        box=None, title=Text(title, style="bold"), title_justify="left", show_header=False, pad_edge=False, expand=True
     )
     table.add_column(justify="right", style="dim", no_wrap=True)
     table.add_column(ratio=1)
@@ -256,21 +255,27 @@ def summary_text(summary: Summary) -> Text:
     """The numbers, for people."""
     bad = ("red", f"{summary.failed} failed") if summary.failed else ("dim", "none failed")
     return Text.assemble(
-        (f" {_many(summary.runs, 'order')}", "bold"),
+        (_many(summary.runs, "order"), "bold"),
         f", {_many(summary.lines, 'line')}: ",
         (f"{summary.shipped} shipped", "green"),
         ", ",
         (f"{summary.not_shipped} not", "yellow" if summary.not_shipped else "dim"),
-        f"\n {summary.completed} complete, {summary.partial} for a person: {summary.approved} approved, "
+        f"\n{summary.completed} complete, {summary.partial} for a person: {summary.approved} approved, "
         f"{summary.rejected} rejected, {summary.waiting} open; ",
         (bad[1], bad[0]),
-        f"\n {summary.seconds:.1f} s",
+        f"\n{summary.seconds:.1f} s",
     )
 
 
 def _table(title: str) -> Table:
     return Table(
-        box=box.SIMPLE_HEAD, title=Text(title, style="bold"), title_justify="left", expand=True, pad_edge=False
+        box=None,
+        title=Text(title, style="bold"),
+        title_justify="left",
+        header_style="dim underline",
+        expand=True,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
     )
 
 

@@ -15,7 +15,7 @@ from orchestrator.drawing.layers import layer, walk
 from orchestrator.drawing.ordering import Weave, arrange
 from orchestrator.drawing.parts import Part, Plan
 from orchestrator.drawing.placing import Segment, place
-from orchestrator.drawing.ports import LABEL_GAP, Exit, Port, half_height, spread
+from orchestrator.drawing.ports import LABEL_GAP, STEP, Exit, Port, half_height, spread
 from orchestrator.drawing.segments import segments
 
 #: Kept free above and below a node for the badges on its edges.
@@ -161,7 +161,7 @@ def _apart(column: Sequence[int], weave: Weave) -> list[int]:
     nodes, group = weave.nodes, weave.group
     room = [0]
     for upper, lower in pairwise(column):
-        free = 16 if upper < nodes or lower < nodes else 14
+        free = 16 if upper < nodes or lower < nodes else STEP
         if group[upper] != group[lower]:
             free = 10 + (REGION_BOTTOM if group[upper] else 0) + (REGION_TOP if group[lower] else 0)
         room.append(free)

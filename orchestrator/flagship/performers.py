@@ -1,4 +1,4 @@
-"""What the order workflow's capabilities do. They read the CSV files and write nothing: the rule of stock is stateless."""
+"""What the order workflow's capabilities do. They read CSV files and write nothing: the rule of stock is stateless."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ship_line(call: Invocation) -> dict[str, Any] | Failed:
     product = _data(call).products[item["key"]]
     if item["quantity"] > product.in_stock:
         return Failed(
-            f"{item['quantity']} of {product.name} ordered, {product.in_stock} in stock", NO_STOCK, retryable=False
+            f"{item['quantity']} {product.name} ordered, {product.in_stock} in stock", NO_STOCK, retryable=False
         )
     return {"parcel": f"P-{call.idempotency_key[:8].upper()}", "units": item["quantity"]}
 

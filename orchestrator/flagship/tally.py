@@ -35,7 +35,7 @@ class Story:
     lines: int
     shipped: int
     not_shipped: int
-    #: How many attempts were made, over all nodes.
+    #: How many attempts are over, over all nodes.
     attempts: int
     #: The outlet of the join, ``completed`` or ``partial``; None while lines are on their way.
     join: str | None
@@ -68,7 +68,7 @@ def story(order: Order, run: RunSnapshot) -> Story:
         lines=len(loaded.output["lines"]) if loaded and loaded.output is not None else 0,
         shipped=sum(ship.status is ExecutionStatus.SUCCEEDED for ship in ships),
         not_shipped=sum(ship.status is ExecutionStatus.FAILED for ship in ships),
-        attempts=sum(execution.attempts for execution in run.executions),
+        attempts=sum(e.attempts - (e.status is ExecutionStatus.SCHEDULED) for e in run.executions),
         join=joined.outlet if joined else None,
         decision=reviewed.outlet if reviewed else None,
         missing=tuple((ship.key or "", ship.failure.reason) for ship in ships if ship.failure),

@@ -281,11 +281,19 @@ def test_loops_of_one_node_do_not_lie_on_each_other() -> None:
     nodes = [node("a", "action"), node("b", "action", "next again more"), node("c", "action", "next back")]
     of = graph(nodes, "a.next>b", "b.next>c", "b.again>b", "b.more>b", "c.back>b", "c.next>a")
     loops = [points(route.path) for route in lay_out(of).routes if route.number >= 2]
-    for one, other in itertools.combinations(loops, 2):
-        upright, other_upright = (
-            {x for (x, y), (z, w) in itertools.pairwise(way) if x == z and y != w} for way in (one, other)
-        )
-        assert not upright & other_upright
+    upright = [{x for (x, y), (z, w) in itertools.pairwise(way) if x == z and y != w} for way in loops]
+    for one, other in itertools.combinations(upright, 2):
+        assert not one & other
+
+
+def test_many_loops_beside_each_other_find_room() -> None:
+    outlets = " ".join(f"o{number}" for number in range(12))
+    nodes = [node(id, "action", f"next {outlets}") for id in "abc"]
+    loops = [f"{id}.o{number}>{id}" for id in "abc" for number in range(12)]
+    of = graph(nodes, "a.next>b", "b.next>c", *loops)
+    assert [] == obstructed(of)
+    assert [] == overlapping(areas(lay_out(of)))
+    assert min(x for route in lay_out(of).routes for x, _ in points(route.path)) > 0
 
 
 # --- large graphs -----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from orchestrator.core.outcomes import Failed, Succeeded
 from orchestrator.core.snapshot import RunSnapshot
 from orchestrator.core.state import RunStatus
-from orchestrator.performers.table import marked_in
+from orchestrator.performers.performer import marks_of
 from orchestrator.testing.simulation import Simulation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -21,7 +21,8 @@ NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/workflow.yaml"))
 
 def example(name: str) -> tuple[Simulation, str]:
     """An example on the testing kit, published; with the id of its workflow."""
-    simulation = Simulation(*marked_in(importlib.import_module(f"examples.{name}.performers")))
+    module = importlib.import_module(f"examples.{name}.performers")
+    simulation = Simulation(*(thing for thing in vars(module).values() if marks_of(thing)))
     row = simulation.orchestrator.publish(EXAMPLES / name / "workflow.yaml")
     return simulation, row.workflow
 

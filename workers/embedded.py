@@ -1,0 +1,121 @@
+"""Everything in one process: a real Celery worker and beat in threads, on a broker that lives in this process's memory.
+
+The caller's thread goes on, as a producer: `Embedded.engine` is shared by all. Only this process touches the database;
+the worker's children run performers.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from celery import Celery
+from celery.beat import Service
+from celery.worker import state
+
+from beat.scheduler import Metronome
+from orchestrator.engine.engine import Engine
+from orchestrator.performers.table import PerformerTable, collect
+from orchestrator.settings import Settings
+from orchestrator.store.migrate import upgrade
+from orchestrator.wiring import engine_from
+from workers.application import made_from
+
+log = structlog.stdlib.get_logger(__name__)
+
+#: How long a worker may take to be ready, and each part to stop, in seconds.
+PATIENCE: Final = 20.0
+
+_one_at_a_time = threading.Lock()
+
+
+class Embedded:
+    """A running worker and beat; stop it, or use it in a `with` statement."""
+
+    def __init__(self, app: Celery, engine: Engine, *, pool: str, concurrency: int) -> None:
+        self.engine = engine
+        self._app = app
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._worker_thread = threading.Thread(
+            target=self._run_worker, args=(pool, concurrency), name="celeriac-worker", daemon=True
+        )
+        scheduler: Any = partial(Metronome, engine=engine)
+        self._beat = Service(app, max_interval=1, scheduler_cls=scheduler)
+        self._beat_thread = threading.Thread(target=self._beat.start, name="celeriac-beat", daemon=True)
+        self._worker: Any = None
+
+    def start(self) -> None:
+        """Returns once work is taken."""
+        state.should_stop = None
+        self._worker_thread.start()
+        if not self._ready.wait(PATIENCE) or self._failure is not None:
+            raise self._failure or TimeoutError(f"the worker was not ready within {PATIENCE:g} s")
+        self._beat_thread.start()
+
+    def stop(self) -> None:
+        """What runs may end; returns when all has stopped. Nothing happens the second time."""
+        if self._worker_thread.is_alive():
+            self._beat.stop()
+            self._app.control.shutdown(destination=[self._worker.hostname])
+            self._worker_thread.join(PATIENCE)
+            self._beat_thread.join(PATIENCE)
+            if self._worker_thread.is_alive():
+                log.error("worker_still_running")
+        self.engine.store.close()
+        if _one_at_a_time.locked():
+            _one_at_a_time.release()
+
+    def __enter__(self) -> Embedded:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run_worker(self, pool: str, concurrency: int) -> None:
+        try:
+            worker_class: Any = self._app.Worker
+            self._worker = worker_class(
+                app=self._app,
+                hostname=f"embedded-{uuid.uuid4().hex[:8]}@%h",
+                pool=pool,
+                concurrency=concurrency,
+                loglevel="WARNING",
+                quiet=True,
+                without_gossip=True,
+                without_mingle=True,
+                without_heartbeat=True,
+                ready_callback=lambda _: self._ready.set(),
+            )
+            self._worker.start()
+        except BaseException as error:
+            self._failure = error
+            log.exception("worker_failed")
+        finally:
+            self._ready.set()
+
+
+def run_embedded(
+    settings: Settings, *, pool: str = "prefork", concurrency: int = 2, performers: PerformerTable | None = None
+) -> Embedded:
+    """Start worker and beat here, on a broker of this process alone; `settings` say the rest. Brings a database of ours
+    to this release's schema first. Raises `BadSettings`, and RuntimeError when one runs here already."""
+    if not _one_at_a_time.acquire(blocking=False):
+        raise RuntimeError("an embedded worker runs in this process already; stop it first")
+    try:
+        table = collect(settings.performers) if performers is None else performers
+        inside = settings.model_copy(
+            update={"broker_url": "memory://localhost", "queue": f"{settings.queue}-{uuid.uuid4().hex[:8]}", "routes": ()}
+        )
+        if settings.database_url != "memory:":
+            upgrade(settings.database_url)
+        engine = engine_from(inside)
+        running = Embedded(made_from(inside, table, shared=engine), engine, pool=pool, concurrency=concurrency)
+        running.start()
+    except BaseException:
+        _one_at_a_time.release()
+        raise
+    return running

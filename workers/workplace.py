@@ -1,0 +1,111 @@
+"""One worker's desk with all that belongs to it: engine, keeper of leases, the way to the worker's loop and pool."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from celery import signals
+
+from orchestrator.dispatch.celery import HEADER
+from orchestrator.engine.engine import Engine
+from orchestrator.settings import Settings
+from workers.bell import Bell
+from workers.books import Limit
+from workers.desk import Desk
+from workers.lease_keeper import LeaseKeeper
+from workers.loop_calls import LoopCalls
+from workers.pools import power_of
+
+log = structlog.stdlib.get_logger(__name__)
+
+#: How long a worker that stops waits for a store that is away, in seconds.
+PATIENCE: Final = 20.0
+
+
+class Workplace:
+    """Belongs to one running worker, which is `controller`."""
+
+    def __init__(self, controller: Any, engine: Engine, settings: Settings) -> None:
+        self._controller = controller
+        self._engine = engine
+        self._process = os.getpid()
+        self.power = power_of(controller.pool)
+        self.grace = settings.grace.total_seconds()
+        #: Grows with each new line to the broker.
+        self.line = 0
+        self._forgets = controller.hub is not None and self.power.stops
+        # Without an event loop the pool blocks whoever hands it more than it has processes.
+        self._look_ahead = settings.look_ahead if controller.hub is not None else 0
+        self._calls = LoopCalls(controller.hub)
+        self.desk = Desk(
+            engine,
+            worker=controller.hostname,
+            slots=self._slots,
+            post=self._calls,
+            limits=[Limit(glob, most) for glob, most in settings.limits],
+        )
+        self._keeper = LeaseKeeper(
+            engine.renew, claims=self.desk.claims, not_held=self.desk.not_held, heartbeat=settings.heartbeat
+        )
+
+    @property
+    def pool(self) -> Any:
+        """The worker's pool."""
+        return self._controller.pool
+
+    def now(self) -> datetime:
+        """The engine's time."""
+        return self._engine.clock.now()
+
+    def _slots(self) -> int:
+        return int(self.pool.num_processes) + self._look_ahead
+
+    def hand_over(self, request: Any) -> None:
+        """Give a request the way that Celery gives its own: a slot, then a process."""
+        self._controller.consumer.on_task_request(request)
+
+    # --- from start to stop -------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Begin."""
+        signals.task_unknown.connect(self._task_unknown, weak=False, dispatch_uid=self)
+        signals.worker_process_init.connect(self._process_begins, weak=False, dispatch_uid=self)
+        self.desk.start()
+        self._keeper.start()
+        log.info("pool", name=self.power.name, means=self.power.sentence)
+
+    def reconnected(self) -> None:
+        """The worker has a new line to its broker."""
+        self.line += 1
+        line = self.line
+
+        def over_an_old_line(bell: Bell) -> bool:
+            return self._forgets and getattr(bell, "line", line) < line
+
+        self.desk.reconnected(over_an_old_line)
+
+    def close(self) -> None:
+        """The worker begins to stop."""
+        self.desk.close()
+
+    def finish(self) -> None:
+        """The pool has stopped."""
+        self.desk.finish(PATIENCE)
+        self._calls.make()
+        self._keeper.stop()
+        signals.task_unknown.disconnect(dispatch_uid=self)
+        signals.worker_process_init.disconnect(dispatch_uid=self)
+
+    def _task_unknown(self, sender: Any, message: Any, name: str, id: str, **_: Any) -> None:
+        if sender.controller is self._controller and (message.headers or {}).get(HEADER):
+            log.error("performer_missing", capability=name, attempt=id)
+            self.desk.missing(id)
+
+    def _process_begins(self, **_: Any) -> None:
+        """In a new process of the pool: the parent's connections are not ours."""
+        forget = getattr(self._engine.store, "forget_inherited_connections", None)
+        if forget is not None and os.getpid() != self._process:
+            forget()
