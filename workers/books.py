@@ -17,6 +17,8 @@ class Ticket:
     bell: Bell
     work: Work
     end: End | None = None
+    #: Its claim was lost, and its performer told.
+    let_go: bool = False
 
     @property
     def claim(self) -> tuple[str, int]:

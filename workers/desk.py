@@ -131,9 +131,9 @@ class Desk:
         self._inbox.put(partial(self._kill, frozenset(claims)))
 
     def claims(self) -> list[tuple[str, int]]:
-        """Everything that is claimed here and whose end is not recorded."""
+        """Everything that is claimed here and whose end is not recorded, but for what is not ours any more."""
         with self._lock:
-            return [ticket.claim for ticket in self._books.tickets]
+            return [ticket.claim for ticket in self._books.tickets if not ticket.let_go]
 
     def reconnected(self, begun_before: Callable[[Bell], bool]) -> None:
         """The line to the broker is a new one: what waited comes again by itself. `begun_before` says of a bell that it
@@ -158,9 +158,14 @@ class Desk:
         self._thread.join(patience)
         if not self._thread.is_alive():
             return True
-        self._given_up = True
+        self.give_up()
         log.error("ends_not_recorded", attempts=[attempt for attempt, _ in self.claims()])
         return False
+
+    def give_up(self) -> None:
+        """Leave everything as it is; leases will run out."""
+        self._given_up = True
+        self._inbox.put(lambda: None)
 
     # --- the desk's own thread: what was brought -------------------------------------------------------------------
 
@@ -171,6 +176,8 @@ class Desk:
     def _books_end(self, bell: Bell, end: End) -> None:
         with self._lock:
             self._books.end(bell, end)
+            # From now on a new message for the same attempt is welcome: telling the engine may bring one.
+            self._disown(bell)
 
     def _withdraw(self, bell: Bell) -> None:
         if self._books.forget(bell):
@@ -178,7 +185,8 @@ class Desk:
 
     def _kill(self, claims: frozenset[tuple[str, int]]) -> None:
         for bell, ticket in list(self._books.in_flight.items()):
-            if ticket.claim in claims:
+            if ticket.claim in claims and not ticket.let_go:
+                ticket.let_go = True
                 log.warning("claim_not_held", attempt=bell.attempt_id, capability=bell.capability)
                 self._post(partial(bell.kill, ticket.work.fence))
 
@@ -328,6 +336,9 @@ class Desk:
 
     def _over(self, bell: Bell, fate: Fate) -> None:
         with self._lock:
-            if self._ids.get(bell.attempt_id) is bell:
-                del self._ids[bell.attempt_id]
+            self._disown(bell)
         self._post(partial(bell.over, fate))
+
+    def _disown(self, bell: Bell) -> None:
+        if self._ids.get(bell.attempt_id) is bell:
+            del self._ids[bell.attempt_id]

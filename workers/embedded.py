@@ -13,8 +13,10 @@ from typing import Any, Final
 
 import structlog
 from celery import Celery
+from celery.app.trace import setup_worker_optimizations
 from celery.beat import Service
-from celery.worker import state
+from celery.utils.nodenames import gethostname
+from celery.worker import WorkController, state
 
 from beat.scheduler import Metronome
 from orchestrator.engine.engine import Engine
@@ -26,7 +28,7 @@ from workers.application import made_from
 
 log = structlog.stdlib.get_logger(__name__)
 
-#: How long a worker may take to be ready, and each part to stop, in seconds.
+#: How long the worker may take to be ready, in seconds.
 PATIENCE: Final = 20.0
 
 _one_at_a_time = threading.Lock()
@@ -47,6 +49,7 @@ class Embedded:
         self._beat = Service(app, max_interval=1, scheduler_cls=scheduler)
         self._beat_thread = threading.Thread(target=self._beat.start, name="celeriac-beat", daemon=True)
         self._worker: Any = None
+        self._running = False
 
     def start(self) -> None:
         """Returns once work is taken."""
@@ -55,19 +58,27 @@ class Embedded:
         if not self._ready.wait(PATIENCE) or self._failure is not None:
             raise self._failure or TimeoutError(f"the worker was not ready within {PATIENCE:g} s")
         self._beat_thread.start()
+        self._running = True
 
-    def stop(self) -> None:
-        """What runs may end; returns when all has stopped. Nothing happens the second time."""
+    def stop(self, patience: float = 2.0) -> None:
+        """Stop: what runs may end within `patience` (seconds) and is ended then, where the pool can; it will run again.
+        Nothing happens the second time."""
+        if not self._running:
+            return
+        self._running = False
+        self._beat.stop()
+        self._app.control.shutdown(destination=[self._worker.hostname])
+        self._worker_thread.join(patience)
         if self._worker_thread.is_alive():
-            self._beat.stop()
-            self._app.control.shutdown(destination=[self._worker.hostname])
-            self._worker_thread.join(PATIENCE)
-            self._beat_thread.join(PATIENCE)
-            if self._worker_thread.is_alive():
-                log.error("worker_still_running")
+            for request in list(state.active_requests):
+                request.terminate(self._worker.pool, signal="KILL")
+            self._worker_thread.join(patience)
+        if self._worker_thread.is_alive():
+            log.error("performers_still_running", attempts=[request.id for request in list(state.active_requests)])
+            self._worker.workplace.abandon()
+        self._beat_thread.join()
         self.engine.store.close()
-        if _one_at_a_time.locked():
-            _one_at_a_time.release()
+        _one_at_a_time.release()
 
     def __enter__(self) -> Embedded:
         return self
@@ -77,14 +88,13 @@ class Embedded:
 
     def _run_worker(self, pool: str, concurrency: int) -> None:
         try:
-            worker_class: Any = self._app.Worker
-            self._worker = worker_class(
+            hostname = f"embedded-{uuid.uuid4().hex[:8]}@{gethostname()}"
+            setup_worker_optimizations(self._app, hostname)
+            self._worker = WorkController(
                 app=self._app,
-                hostname=f"embedded-{uuid.uuid4().hex[:8]}@%h",
+                hostname=hostname,
                 pool=pool,
                 concurrency=concurrency,
-                loglevel="WARNING",
-                quiet=True,
                 without_gossip=True,
                 without_mingle=True,
                 without_heartbeat=True,

@@ -99,6 +99,11 @@ class Workplace:
         signals.task_unknown.disconnect(dispatch_uid=self)
         signals.worker_process_init.disconnect(dispatch_uid=self)
 
+    def abandon(self) -> None:
+        """The pool does not stop: leave what runs to its leases."""
+        self._keeper.stop()
+        self.desk.give_up()
+
     def _task_unknown(self, sender: Any, message: Any, name: str, id: str, **_: Any) -> None:
         if sender.controller is self._controller and (message.headers or {}).get(HEADER):
             log.error("performer_missing", capability=name, attempt=id)
