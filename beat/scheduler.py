@@ -1,4 +1,4 @@
-"""The metronome: Celery's scheduler, which runs the engine's pumps beside the entries that users have in `beat_schedule`."""
+"""The metronome: Celery's scheduler, which runs the engine's pumps beside what users have in `beat_schedule`."""
 
 from __future__ import annotations
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
+import structlog
 from celery import Celery
 
 from orchestrator.core.admission import AdmissionPolicy
@@ -67,3 +68,22 @@ def remember(app: Celery, settings: Settings) -> None:
 def settings_of(app: Celery) -> Settings:
     """The settings an application runs with: those remembered for it, else those of the environment."""
     return _SETTINGS.get(app) or Settings()
+
+
+def log_through_logging() -> None:
+    """Let our log lines go through the standard library's logging, and so through Celery's handlers and levels; an
+    application that has configured structlog itself keeps what it has."""
+    if not structlog.is_configured():
+        structlog.configure(
+            processors=[structlog.stdlib.filter_by_level, _as_record],
+            logger_factory=structlog.stdlib.LoggerFactory(),
+            wrapper_class=structlog.stdlib.BoundLogger,
+            cache_logger_on_first_use=True,
+        )
+
+
+def _as_record(_: Any, __: str, event: MutableMapping[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
+    """One line: the event, then what is bound to it."""
+    error = event.pop("exc_info", None)
+    text = " ".join((str(event.pop("event")), *(f"{name}={value!r}" for name, value in event.items())))
+    return (text,), {"exc_info": error}

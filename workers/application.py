@@ -11,7 +11,7 @@ from orchestrator.dispatch.carrier import declared
 from orchestrator.engine.engine import Engine
 from orchestrator.performers.table import PerformerTable, collect
 from orchestrator.settings import Settings
-from orchestrator.wiring import celery_app, remember
+from orchestrator.wiring import celery_app, log_through_logging, remember
 from workers.staffing import Staff, staff
 from workers.steps import DeskStep, LineStep
 from workers.tasks import register
@@ -28,6 +28,7 @@ def from_environment() -> Celery:
     """The application of `celery -A workers`, made current. Raises `BadSettings`."""
     settings = Settings()
     app = made_from(settings, collect(settings.performers))
+    log_through_logging()
     app.set_default()
     app.set_current()
     return app

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeAlias
 
-from billiard.common import terminate_handler_fired
+from billiard import common
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery.exceptions import WorkerShutdown, WorkerTerminate
 
@@ -20,6 +20,8 @@ from orchestrator.core.outcomes import FailureKind, Receipt, failure, receipt_of
 from orchestrator.engine.work import Work
 from orchestrator.performers.performer import Performer
 from orchestrator.performers.performing import Performed, Surroundings, performed
+
+_billiard: Any = common
 
 #: Celery's trace functions, by which a pool runs a task: ``(failed, value, runtime)``.
 Trace: TypeAlias = Callable[..., tuple[int, Any, float | None]]
@@ -44,6 +46,11 @@ class _Slot(threading.local):
 
     performed: Performed | None = None
 
+    def take(self) -> Performed | None:
+        """What was left, once."""
+        made, self.performed = self.performed, None
+        return made
+
 
 _slot = _Slot()
 
@@ -63,18 +70,21 @@ def forget_call(attempt_id: str, fence: int) -> None:
 def run_attempt(trace: Trace, *call: Any) -> Attempted:
     """Run one attempt under this trace. Raises only what ends the process."""
     _slot.performed = None
-    failed, value, runtime, problem = 1, None, 0.0, None
+    problem: BaseException | None = None
+    value: Any = None
+    runtime: float | None = None
     try:
-        failed, value, runtime = trace(*call)
+        _, value, runtime = trace(*call)
     except BaseException as error:
         if _ends_the_process(error):
             raise
         problem = error
-    made, _slot.performed = _slot.performed, None
+    made = _slot.take()
     if made is None:
         return Attempted(_unperformed(problem, value), runtime or 0.0)
-    traceback = "" if not failed or isinstance(made.error, AttemptFailed) else str(getattr(value, "traceback", ""))
-    return Attempted(made.receipt, runtime or 0.0, traceback if made.error else "", called_off=made.called_off)
+    raised = made.error is not None and not isinstance(made.error, AttemptFailed)
+    traceback = str(getattr(value, "traceback", "")) if raised else ""
+    return Attempted(made.receipt, runtime or 0.0, traceback, called_off=made.called_off)
 
 
 def perform_here(performer: Performer | None, work: Work, limits: DataLimits) -> str:
@@ -122,7 +132,7 @@ def _unperformed(problem: BaseException | None, value: Any) -> Receipt:
 
 def _ends_the_process(error: BaseException) -> bool:
     """Whether the pool is ending this process (or thread), so that the attempt has no answer."""
-    return isinstance(error, WorkerShutdown | WorkerTerminate) or terminate_handler_fired()
+    return isinstance(error, WorkerShutdown | WorkerTerminate) or bool(_billiard.terminate_handler_fired())
 
 
 def _now() -> datetime:

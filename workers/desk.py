@@ -1,8 +1,8 @@
 """The desk: one thread in the worker's parent process that stands between messages, pool and engine.
 
 Whatever lies on it is taken at once, be it one thing or a hundred: what waits is claimed in one transaction, what was
-answered is recorded in one. So children run nothing but performers, and a batch of one never waits for a second. Answers
-are kept until they are recorded; while the store is away nothing is claimed and nothing is lost.
+answered is recorded in one. So children run nothing but performers, and a batch of one never waits for a second.
+Answers are kept until they are recorded; while the store is away nothing is claimed and nothing is lost.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import structlog
 from celery import Celery
@@ -80,7 +80,7 @@ class Embedded:
         self.engine.store.close()
         _one_at_a_time.release()
 
-    def __enter__(self) -> Embedded:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -118,7 +118,11 @@ def run_embedded(
     try:
         table = collect(settings.performers) if performers is None else performers
         inside = settings.model_copy(
-            update={"broker_url": "memory://localhost", "queue": f"{settings.queue}-{uuid.uuid4().hex[:8]}", "routes": ()}
+            update={
+                "broker_url": "memory://localhost",
+                "queue": f"{settings.queue}-{uuid.uuid4().hex[:8]}",
+                "routes": (),
+            }
         )
         if settings.database_url != "memory:":
             upgrade(settings.database_url)

@@ -9,9 +9,10 @@ from typing import Any, Final, assert_never
 from weakref import ref
 
 import structlog
-from billiard.einfo import ExceptionInfo, ExceptionWithTraceback
+from billiard.einfo import ExceptionInfo
 from billiard.exceptions import Terminated, TimeLimitExceeded, WorkerLostError
 from celery import signals
+from celery.app.task import Context
 from celery.app.trace import fast_trace_task, trace_task_ret
 from celery.exceptions import InvalidTaskError
 from celery.platforms import signals as signals_by_name
@@ -89,7 +90,7 @@ class AttemptRequest(Request):
     # --- on its way into the pool -------------------------------------------------------------------------------------
 
     def submit(self, work: Work) -> None:
-        """Hand it to Celery as its own strategy would have done at once: it takes a slot of the pool, then a process."""
+        """Hand it to Celery, as its own strategy would have done at once: it gets a slot, then a process."""
         if self.desk.closing:
             return
         self.work = work
@@ -105,8 +106,9 @@ class AttemptRequest(Request):
         """Called by Celery once a slot is free."""
         if self.desk.closing or self.work is None or self._ended:
             return None
-        trace = fast_trace_task if self.app is not None and self.app.use_fast_trace_task else trace_task_ret
-        body = ((self.work,), {}, None)
+        app: Any = self.app
+        trace = fast_trace_task if app.use_fast_trace_task else trace_task_ret
+        body = (self.work,), {}, None  # type: tuple[Any, ...]
         job = pool.apply_async(
             run_attempt,
             args=(trace, self.type, self.id, self.request_dict, body, None, None),
@@ -133,8 +135,9 @@ class AttemptRequest(Request):
         if not self._ended:
             super().on_accepted(pid, time_accepted)
 
-    def on_success(self, result: Any, **_: Any) -> None:
+    def on_success(self, failed__retval__runtime: Any, **_: Any) -> None:
         """The process has ended it properly, whatever the performer did."""
+        result = failed__retval__runtime
         if not isinstance(result, Attempted):
             self.on_failure(result)
         elif result.called_off:
@@ -143,10 +146,8 @@ class AttemptRequest(Request):
             self._end(Answered(result.receipt, result.runtime, result.traceback))
 
     def on_failure(self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False) -> None:
-        """The process did not end it: it died, was stopped or killed for its time; or its answer did not get through."""
-        error: Any = exc_info.exception
-        if isinstance(error, ExceptionWithTraceback):
-            error = error.exc
+        """The process did not end it: it died, was stopped or ran out of time; or its answer did not get through."""
+        error: Any = getattr(exc_info.exception, "exc", exc_info.exception)
         match error:
             case Terminated():
                 self._end(Stopped(f"terminated: {error}"))
@@ -259,6 +260,5 @@ class AttemptRequest(Request):
         state.revoked.discard(self.id)
         log.info("attempt_revoked", attempt=self.attempt_id, capability=self.capability, why=reason)
         self.send_event("task-revoked", terminated=terminated, signum=None, expired=False)
-        signals.task_revoked.send(
-            sender=self.task, request=self._context, terminated=terminated, signum=None, expired=False
-        )
+        context = Context(self.request_dict)
+        signals.task_revoked.send(sender=self.task, request=context, terminated=terminated, signum=None, expired=False)

@@ -1,4 +1,4 @@
-"""The two boot steps by which a Celery worker gets a desk: one for the worker's life, one for each line to its broker."""
+"""The two boot steps by which a Celery worker gets a desk: one for its whole life, one for each line to its broker."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from celery import Celery, signals
 from celery.app.trace import LOG_RECEIVED
 from celery.utils.log import get_logger
 from celery.worker import state
-from celery.worker.strategy import hybrid_to_proto2, proto1_to_proto2
+from celery.worker import strategy as celery_strategy
 
 from orchestrator.errors import BadSettings
 from workers.bell import ForNothing
@@ -19,6 +19,8 @@ from workers.workplace import Workplace
 
 # Celery's own, so that the line looks and is filtered as for any other task.
 logger = get_logger("celery.worker.strategy")
+
+_stock: Any = celery_strategy
 
 
 def strategy(task: AttemptTask, app: Celery, consumer: Any, **_: Any) -> Callable[..., None]:
@@ -41,9 +43,9 @@ def strategy(task: AttemptTask, app: Celery, consumer: Any, **_: Any) -> Callabl
         if body is None and "args" not in message.payload:
             parts = message.body, message.headers, False, app.uses_utc_timezone()
         elif "args" in message.payload:
-            parts = hybrid_to_proto2(message, message.payload)
+            parts = _stock.hybrid_to_proto2(message, message.payload)
         else:
-            parts = proto1_to_proto2(message, body)
+            parts = _stock.proto1_to_proto2(message, body)
         content, headers, decoded, utc = parts
         request = AttemptRequest(
             message,

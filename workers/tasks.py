@@ -1,4 +1,4 @@
-"""One Celery task a capability, all with one body, so that Flower, routes, rate limits and metrics speak of capabilities.
+"""One Celery task a capability, all with one body, so that Flower, routes, rate limits and metrics name capabilities.
 
 A task of these is a doorbell: its message holds the attempt's id and its run's, and what it needs is claimed for it by
 the desk.

@@ -32,6 +32,7 @@ class Workplace:
         self._controller = controller
         self._engine = engine
         self._process = os.getpid()
+        self._name = f"celeriac-{id(self)}"
         self.power = power_of(controller.pool)
         self.grace = settings.grace.total_seconds()
         #: Grows with each new line to the broker.
@@ -71,8 +72,8 @@ class Workplace:
 
     def open(self) -> None:
         """Begin."""
-        signals.task_unknown.connect(self._task_unknown, weak=False, dispatch_uid=self)
-        signals.worker_process_init.connect(self._process_begins, weak=False, dispatch_uid=self)
+        signals.task_unknown.connect(self._task_unknown, weak=False, dispatch_uid=self._name)
+        signals.worker_process_init.connect(self._process_begins, weak=False, dispatch_uid=self._name)
         self.desk.start()
         self._keeper.start()
         log.info("pool", name=self.power.name, means=self.power.sentence)
@@ -96,8 +97,8 @@ class Workplace:
         self.desk.finish(PATIENCE)
         self._calls.make()
         self._keeper.stop()
-        signals.task_unknown.disconnect(dispatch_uid=self)
-        signals.worker_process_init.disconnect(dispatch_uid=self)
+        signals.task_unknown.disconnect(dispatch_uid=self._name)
+        signals.worker_process_init.disconnect(dispatch_uid=self._name)
 
     def abandon(self) -> None:
         """The pool does not stop: leave what runs to its leases."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json as json_text
 import logging
+import signal
 import sys
 import tempfile
 import time
@@ -75,7 +76,7 @@ def demo(
         console.print(_opening(orders), soft_wrap=True)
         summary = _perform(performance, console, lambda: time.monotonic() - began, leave_open=leave_open)
         _tell_one(performance, console)
-    console.print(summary_text(summary))
+        console.print(summary_text(summary))
     if keep is not None:
         console.print(_kept(folder), soft_wrap=True)
     if json:
@@ -85,7 +86,9 @@ def demo(
 
 
 def _quietly() -> None:
-    """Leave the screen to the demo: of what the parts log, only what went wrong is shown, on the error output."""
+    """Leave the screen to the demo: of what the parts log, only what went wrong is shown, on the error output. Told to
+    end, it ends as if interrupted: the children of its worker are ended, the folder is removed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     warnings.filterwarnings("ignore", category=SecurityWarning)
     logging.getLogger("celery").setLevel(logging.ERROR)
     structlog.configure(

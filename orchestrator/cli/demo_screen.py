@@ -102,11 +102,8 @@ class LineScreen:
     def __init__(self, console: Console, *, every: float = 2.0) -> None:
         self._console = console
         self._every = every
-        self._rate = Rate()
-        self._shown: Progress | None = None
-        self._last: Progress | None = None
-        self._next = 0.0
-        self._at = 0.0
+        self._printed: tuple[Progress, float] | None = None
+        self._latest: tuple[Progress, float] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -114,23 +111,26 @@ class LineScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._last is not None and self._last != self._shown:
-            self._print(self._last)
+        if self._latest is not None and self._is_new(self._latest[0]):
+            self._print(*self._latest)
 
     def show(self, progress: Progress, seconds: float) -> None:
         """Print a line, unless nothing has changed or the last one was a moment ago."""
-        self._last, self._at = progress, seconds
-        if progress != self._shown and seconds >= self._next:
-            self._next = seconds + self._every
-            self._print(progress)
+        self._latest = progress, seconds
+        if self._is_new(progress) and (self._printed is None or seconds >= self._printed[1] + self._every):
+            self._print(progress, seconds)
 
-    def _print(self, progress: Progress) -> None:
-        self._shown = progress
+    def _is_new(self, progress: Progress) -> bool:
+        return self._printed is None or progress != self._printed[0]
+
+    def _print(self, progress: Progress, seconds: float) -> None:
+        before, since = (self._printed[0].attempts, self._printed[1]) if self._printed else (0, 0.0)
+        self._printed = progress, seconds
         stages = " · ".join(f"{stage.value} {progress.stages[stage]}" for stage in Stage if progress.stages.get(stage))
         lines = f"{progress.shipped} of {progress.lines} lines shipped, {progress.not_shipped} not"
-        rate = self._rate.of(progress.attempts, self._at)
-        attempts = f"{progress.attempts} attempts" + (f" ({rate:.0f}/s)" if rate else "")
-        self._console.print(f"{self._at:5.1f} s  {stages or 'starting'} · {lines} · {attempts}", soft_wrap=True)
+        rate = (progress.attempts - before) / (seconds - since) if seconds > since else 0.0
+        attempts = f"{progress.attempts} attempts" + (f" ({rate:.0f}/s)" if rate >= 1 else "")
+        self._console.print(f"{seconds:5.1f} s  {stages or 'starting'} · {lines} · {attempts}", soft_wrap=True)
 
 
 def screen_for(console: Console) -> Screen:

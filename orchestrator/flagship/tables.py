@@ -96,10 +96,9 @@ def number(row: Row, column: str, faults: Faults, *, least: int) -> int | None:
     text = row[column]
     if _DIGITS.fullmatch(text) and least <= int(text) <= MAX_NUMBER:
         return int(text)
-    found = f"{printable(text, 40)!r} is not" if text else "the cell is empty; write"
-    faults.add(
-        "BadNumber", row.place(column), f"{found} a whole number from {least} to {MAX_NUMBER:,}, in digits alone"
-    )
+    found = f"{printable(text, 40)!r} cannot be used" if text else "the cell is empty"
+    message = f"{found}; write a whole number from {least} to {MAX_NUMBER:,} in digits alone"
+    faults.add("BadNumber", row.place(column), message)
     return None
 
 

@@ -98,9 +98,13 @@ class Simulation:
             return script(call)
 
         mark = performer(name, version=int(version), effect=effect)  # type: ignore[arg-type]
-        self._marked = [known for known in self._marked if capability not in capabilities_of(known)]
+        self.forget(capability)
         self._marked.append(mark(scripted))
         return script
+
+    def forget(self, capability: str) -> None:
+        """Have no performer for this capability, as a worker of an older release."""
+        self._marked = [known for known in self._marked if capability not in capabilities_of(known)]
 
     @property
     def table(self) -> PerformerTable:

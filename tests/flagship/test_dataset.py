@@ -120,7 +120,7 @@ def test_a_quantity_that_is_no_whole_number_is_named_by_file_line_and_column(fol
     rewritten(folder / "order_lines.csv", lambda text: text.replace("5002,5,22.80,14,", f"5002,5,22.80,{quantity},"))
     (reason,) = reasons(folder)
     assert ("BadNumber", "order_lines.csv line 5, column Quantity") == (reason.kind, reason.where)
-    assert "a whole number from 1 to 2,147,483,647, in digits alone" in reason.message
+    assert "; write a whole number from 1 to 2,147,483,647 in digits alone" in reason.message
 
 
 def test_a_large_quantity_is_a_quantity(folder: Path) -> None:

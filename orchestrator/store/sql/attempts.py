@@ -23,7 +23,7 @@ from sqlalchemy import (
 from orchestrator.core.outcomes import Receipt
 from orchestrator.ports.records import AttemptRow, AttemptState
 from orchestrator.ports.store import ClaimRequest
-from orchestrator.store.sql.columns import Span, micros
+from orchestrator.store.sql.columns import Instant, Span, micros
 from orchestrator.store.sql.mapping import attempt_from, receipt_values
 from orchestrator.store.sql.schema import attempts
 
@@ -86,7 +86,7 @@ class Attempts:
             )
             .values(
                 lease_until=until,
-                due_at=case((attempts.c.deadline < until, attempts.c.deadline), else_=until),
+                due_at=case((attempts.c.deadline < until, attempts.c.deadline), else_=literal(until, Instant)),
             )
             .returning(attempts.c.attempt_id)
         )
