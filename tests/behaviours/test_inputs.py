@@ -155,7 +155,6 @@ def test_a_retry_gets_the_same_bytes_though_another_path_went_on(stored: Stage) 
             edges=("start.next>slow", "start.next>other", "slow.next>last"),
         ),
         other={"big": "x" * 2_000},
-        slow=[Failed("not yet"), {}],
     )
     first = stored.claim("slow")
     stored.simulation.settle()

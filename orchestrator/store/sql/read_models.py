@@ -9,7 +9,6 @@ from sqlalchemy import Connection, func, select, tuple_
 
 from orchestrator.ports.records import RunRow, WaitRow
 from orchestrator.ports.store import RunFilter
-from orchestrator.store.sql.columns import micros
 from orchestrator.store.sql.mapping import record, records
 from orchestrator.store.sql.schema import runs, waits
 
@@ -32,14 +31,14 @@ class ReadModels:
         if which.since is not None:
             query = query.where(runs.c.started_at >= which.since)
         if before is not None:
-            query = query.where(tuple_(runs.c.started_at, runs.c.run_id) < (micros(before[0]), before[1]))
+            query = query.where(tuple_(runs.c.started_at, runs.c.run_id) < before)
         return records(RunRow, self.connection.execute(query).mappings())
 
     def count_runs(self, scope: str | None = None) -> Mapping[str, int]:
         query = select(runs.c.status, func.count()).group_by(runs.c.status)
         if scope is not None:
             query = query.where(runs.c.scope == scope)
-        return dict(self.connection.execute(query).tuples().all())
+        return dict(map(tuple, self.connection.execute(query)))
 
     def run_ids(self, *, after: str = "", limit: int = 1000) -> list[str]:
         query = select(runs.c.run_id).where(runs.c.run_id > after).order_by(runs.c.run_id).limit(limit)
@@ -72,11 +71,11 @@ class ReadModels:
         if open_only:
             query = query.where(waits.c.status == "open")
         if after is not None:
-            query = query.where(tuple_(waits.c.opened_at, waits.c.wait_id) > (micros(after[0]), after[1]))
+            query = query.where(tuple_(waits.c.opened_at, waits.c.wait_id) > after)
         return records(WaitRow, self.connection.execute(query).mappings())
 
     def open_keys(self, scope: str, keys: Sequence[str]) -> dict[str, str]:
         query = select(waits.c.key, waits.c.execution_id).where(
             waits.c.scope == scope, waits.c.key.in_(keys), waits.c.status == "open"
         )
-        return dict(self.connection.execute(query).tuples().all())
+        return dict(map(tuple, self.connection.execute(query)))
