@@ -1,27 +1,47 @@
-"""The tables. A column bears the name of its field in `ports.records`; what a row means is said there."""
+"""The tables. A column bears the name of its field in `ports.records`; what a row means is said there.
+
+Text that is compared or sorted stands in the collation "C" on PostgreSQL, which is the order of code points, as on
+SQLite and in Python: pages and lock orders are the same everywhere. Instants and durations are microseconds. JSON is the
+canonical text it came as. No foreign keys: a row is only ever written together with the facts it follows from.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table, Text, text
-
-from orchestrator.store.sql.columns import Instant, Span
+from sqlalchemy import BigInteger, Boolean, Column, Index, MetaData, Table, Text, text
 
 metadata = MetaData()
 
 
-def _id(name: str, *, primary_key: bool = False, nullable: bool = False) -> Column[Any]:
-    return Column(name, String(255), primary_key=primary_key, nullable=nullable)
+def _word(name: str, *, primary_key: bool = False, nullable: bool = False) -> Column[str]:
+    """An id, a name or a status."""
+    kind = Text().with_variant(Text(collation="C"), "postgresql")
+    return Column(name, kind, primary_key=primary_key, nullable=nullable)
 
 
-def _hot() -> dict[str, Any]:
-    """Rows that change or go soon: room on the page for updates in place, and vacuum before dead rows pile up."""
+def _number(name: str, *, primary_key: bool = False, nullable: bool = False) -> Column[int]:
+    return Column(name, BigInteger, primary_key=primary_key, nullable=nullable, autoincrement=False)
+
+
+def _where(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
+def _changing() -> dict[str, Any]:
+    """Rows that are changed in place: no indexed column of them changes with each append, so with room on the page
+    PostgreSQL writes the new version beside the old one and leaves every index alone."""
+    return {"postgresql_with": {"fillfactor": 70, "autovacuum_vacuum_scale_factor": 0.05}}
+
+
+def _passing() -> dict[str, Any]:
+    """Rows that come and go within seconds: the table stays small only if vacuum looks at it often and does not rest.
+    Their due time is indexed and changes with every step, so room on the page would win nothing."""
     return {
         "postgresql_with": {
-            "fillfactor": 70,
-            "autovacuum_vacuum_scale_factor": 0.02,
-            "autovacuum_vacuum_threshold": 500,
+            "autovacuum_vacuum_scale_factor": 0.0,
+            "autovacuum_vacuum_threshold": 2000,
+            "autovacuum_vacuum_cost_delay": 0,
         }
     }
 
@@ -29,130 +49,119 @@ def _hot() -> dict[str, Any]:
 definitions = Table(
     "definitions",
     metadata,
-    _id("scope", primary_key=True),
-    _id("workflow", primary_key=True),
-    Column("version", Integer, primary_key=True, autoincrement=False),
-    Column("digest", String(64), nullable=False),
+    _word("scope", primary_key=True),
+    _word("workflow", primary_key=True),
+    _number("version", primary_key=True),
+    _word("digest"),
     Column("document", Text, nullable=False),
     Column("active", Boolean, nullable=False),
-    Column("published_at", Instant, nullable=False),
+    _number("published_at"),
+    Index("definitions_active", "scope", "workflow", unique=True, **_where("active")),
 )
 
 runs = Table(
     "runs",
     metadata,
-    Column("run_id", String(32), primary_key=True),
-    _id("scope"),
-    _id("workflow"),
-    Column("version", Integer, nullable=False),
-    _id("key"),
-    _id("trigger_kind"),
-    _id("subject_kind", nullable=True),
-    _id("subject_id", nullable=True),
-    _id("correlation", nullable=True),
-    Column("status", String(32), nullable=False),
-    Column("tail", BigInteger, nullable=False),
-    Column("started_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("ended_at", Instant),
-    Index("runs_newest", "scope", "started_at", "run_id"),
+    _word("run_id", primary_key=True),
+    _word("scope"),
+    _word("workflow"),
+    _number("version"),
+    _word("key"),
+    _word("trigger_kind"),
+    _word("subject_kind", nullable=True),
+    _word("subject_id", nullable=True),
+    _word("correlation", nullable=True),
+    _word("status"),
+    _number("tail"),
+    _number("started_at"),
+    _number("updated_at"),
+    _number("ended_at", nullable=True),
+    Index("runs_newest", "started_at", "run_id"),
+    Index("runs_of_scope", "scope", "started_at", "run_id"),
     Index("runs_by_status", "scope", "status", "started_at", "run_id"),
     Index("runs_by_workflow", "scope", "workflow", "started_at", "run_id"),
-    Index("runs_by_subject", "scope", "subject_kind", "subject_id"),
-    **_hot(),
+    Index("runs_by_subject", "scope", "subject_kind", "subject_id", "started_at", "run_id"),
+    **_changing(),
 )
 
 facts = Table(
     "facts",
     metadata,
-    Column("run_id", String(32), primary_key=True),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("type", String(64), nullable=False),
-    Column("at", Instant, nullable=False),
+    _word("run_id", primary_key=True),
+    _number("number", primary_key=True),
+    _word("type"),
+    _number("at"),
     Column("data", Text, nullable=False),
     Column("value", Text),
-    Column("size", BigInteger, nullable=False),
+    _number("size"),
 )
 
 attempts = Table(
     "attempts",
     metadata,
-    Column("attempt_id", String(64), primary_key=True),
-    Column("run_id", String(32), nullable=False),
-    _id("scope"),
-    Column("execution_id", String(32), nullable=False),
-    _id("node"),
-    Column("number", Integer, nullable=False),
-    Column("capability", Text, nullable=False),
-    Column("timeout", Span, nullable=False),
-    Column("state", String(16), nullable=False),
-    Column("owed_at", Instant, nullable=False),
-    Column("due_at", Instant, nullable=False),
-    Column("fence", BigInteger, nullable=False),
-    Column("rings", Integer, nullable=False),
-    Column("losses", Integer, nullable=False),
-    _id("worker", nullable=True),
-    Column("effect", String(16)),
-    Column("claimed_at", Instant),
-    Column("deadline", Instant),
-    Column("lease_until", Instant),
+    _word("attempt_id", primary_key=True),
+    _word("run_id"),
+    _word("scope"),
+    _word("execution_id"),
+    _word("node"),
+    _number("number"),
+    _word("capability"),
+    _number("timeout"),
+    _word("state"),
+    _number("owed_at"),
+    _number("due_at"),
+    _number("fence"),
+    _number("rings"),
+    _number("losses"),
+    _word("worker", nullable=True),
+    _word("effect", nullable=True),
+    _number("claimed_at", nullable=True),
+    _number("deadline", nullable=True),
+    _number("lease_until", nullable=True),
     Column("receipt", Text),
     Column("output", Text),
-    Column("answered_at", Instant),
+    _number("answered_at", nullable=True),
     Index("attempts_due", "due_at"),
-    Index("attempts_by_run", "run_id"),
-    **_hot(),
+    Index("attempts_of_run", "run_id", "state"),
+    **_passing(),
 )
 
 timers = Table(
     "timers",
     metadata,
-    Column("run_id", String(32), primary_key=True),
-    Column("execution_id", String(32), primary_key=True),
-    Column("due_at", Instant, nullable=False),
+    _word("run_id", primary_key=True),
+    _word("execution_id", primary_key=True),
+    _number("due_at"),
     Column("parked", Boolean, nullable=False),
-    Index("timers_due", "due_at", sqlite_where=text("parked = 0"), postgresql_where=text("NOT parked")),
-    **_hot(),
+    Index("timers_due", "due_at", **_where("NOT parked")),
+    **_passing(),
 )
 
 waits = Table(
     "waits",
     metadata,
-    Column("wait_id", String(64), primary_key=True),
-    Column("run_id", String(32), nullable=False),
-    _id("scope"),
-    _id("workflow"),
-    Column("execution_id", String(32), nullable=False),
-    _id("node"),
-    _id("branch_key", nullable=True),
-    Column("kind", String(16), nullable=False),
-    Column("opened_at", Instant, nullable=False),
-    _id("signal_id", nullable=True),
-    Column("signal_version", BigInteger),
-    _id("key", nullable=True),
-    Column("deadline", Instant),
-    Column("status", String(16), nullable=False),
-    _id("outlet", nullable=True),
-    _id("actor", nullable=True),
-    Column("closed_at", Instant),
-    Index("waits_by_run", "run_id"),
-    Index(
-        "waits_open",
-        "scope",
-        "opened_at",
-        "wait_id",
-        sqlite_where=text("status = 'open'"),
-        postgresql_where=text("status = 'open'"),
-    ),
-    Index(
-        "waits_by_key", "scope", "key", sqlite_where=text("key IS NOT NULL"), postgresql_where=text("key IS NOT NULL")
-    ),
-    Index(
-        "waits_open_key",
-        "scope",
-        "key",
-        unique=True,
-        sqlite_where=text("status = 'open' AND key IS NOT NULL"),
-        postgresql_where=text("status = 'open' AND key IS NOT NULL"),
-    ),
+    _word("wait_id", primary_key=True),
+    _word("run_id"),
+    _word("scope"),
+    _word("workflow"),
+    _word("execution_id"),
+    _word("node"),
+    _word("branch_key", nullable=True),
+    _word("kind"),
+    _number("opened_at"),
+    _word("signal_id", nullable=True),
+    _number("signal_version", nullable=True),
+    _word("key", nullable=True),
+    _number("deadline", nullable=True),
+    _word("status"),
+    _word("outlet", nullable=True),
+    _word("actor", nullable=True),
+    _number("closed_at", nullable=True),
+    Index("waits_of_run", "run_id", "opened_at", "wait_id"),
+    Index("waits_of_scope", "scope", "opened_at", "wait_id"),
+    Index("waits_open", "opened_at", "wait_id", **_where("status = 'open'")),
+    Index("waits_open_of_scope", "scope", "opened_at", "wait_id", **_where("status = 'open'")),
+    Index("waits_open_of_kind", "scope", "kind", "opened_at", "wait_id", **_where("status = 'open'")),
+    Index("waits_by_key", "scope", "key", "closed_at", **_where("key IS NOT NULL")),
+    Index("waits_open_key", "scope", "key", unique=True, **_where("status = 'open' AND key IS NOT NULL")),
 )
