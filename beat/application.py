@@ -1,6 +1,8 @@
-"""The Celery application of ``celery -A beat``; it has no tasks of its own."""
+"""The Celery application of a beat process: it publishes, and performs nothing."""
 
 from __future__ import annotations
+
+from functools import cache
 
 from celery import Celery
 
@@ -8,10 +10,8 @@ from orchestrator.settings import Settings
 from orchestrator.wiring import celery_app, log_through_logging
 
 
-def from_environment() -> Celery:
-    """From the settings of the environment, made current. Raises `BadSettings`."""
-    app = celery_app(Settings())
+@cache
+def application() -> Celery:
+    """The one application of this process, by the settings of the environment. Raises `BadSettings`."""
     log_through_logging()
-    app.set_default()
-    app.set_current()
-    return app
+    return celery_app(Settings())

@@ -98,6 +98,10 @@ class StoreUnavailable(CeleriacError):
     """The database does not answer: check CELERIAC_DATABASE_URL and that the server is up."""
 
 
+class CommitUnknown(StoreUnavailable):
+    """The connection was lost during a commit: it is stored whole or not at all; load the run and look."""
+
+
 class SchemaOutdated(StoreUnavailable):
     """The database schema is not the one this release needs: run `celeriac db upgrade`."""
 

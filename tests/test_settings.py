@@ -68,7 +68,7 @@ def test_a_setting_that_cannot_be_used_is_named(given: dict[str, Any], sentence:
 
 
 def test_every_setting_that_cannot_be_used_is_named_at_once() -> None:
-    with pytest.raises(BadSettings, match="CELERIAC_LEASE.*; CELERIAC_PREFETCH"):
+    with pytest.raises(BadSettings, match=r"CELERIAC_LEASE.*; CELERIAC_PREFETCH"):
         Settings(lease="x", prefetch=0)
 
 

@@ -219,22 +219,26 @@ class Desk:
 
     def _run(self) -> None:
         while not self._given_up and not (self._finishing and self._inbox.empty() and not self._books.ended):
-            for call in self._take():
-                try:
-                    call()
-                except Exception:
-                    log.exception("desk_stumbled", over=repr(call))
+            self.turn()
+
+    def turn(self) -> None:
+        """Take everything that lies there, waiting for something if nothing does, and do what can be done with it."""
+        for call in self._take():
             try:
-                self._work()
-            except (StoreUnavailable, Conflict) as error:
-                self._rest(error)
-            except Exception as error:
-                log.exception("desk_stumbled")
-                self._rest(error)
-            else:
-                if self._pause:
-                    log.info("desk_goes_on", worker=self._worker)
-                self._pause = 0.0
+                call()
+            except Exception:
+                log.exception("desk_stumbled", over=repr(call))
+        try:
+            self._work()
+        except (StoreUnavailable, Conflict) as error:
+            self._rest(error)
+        except Exception as error:
+            log.exception("desk_stumbled")
+            self._rest(error)
+        else:
+            if self._pause:
+                log.info("desk_goes_on", worker=self._worker)
+            self._pause = 0.0
 
     def _take(self) -> list[Call]:
         """Everything that lies there; waits for something, or for the end of a pause."""

@@ -185,9 +185,9 @@ def _apply(state: RunState, recorded: Recorded) -> None:
         case WorkflowRunFailed():
             _ended(state, RunStatus.FAILED, recorded.at)
         case WorkflowRunCancelled():
-            for id, execution in list(state.executions.items()):
-                if execution.status in LIVE:
-                    paths.cancel(state, id)
+            live = (execution for execution in state.executions.values() if execution.status in LIVE)
+            for execution in sorted(live, key=lambda e: e.born):
+                paths.cancel(state, execution.ref.id)
             _ended(state, RunStatus.CANCELLED, recorded.at)
         case other:
             assert_never(other)
@@ -203,6 +203,7 @@ def _output(recorded: Recorded, value: JsonText | None) -> Output:
 
 def _answered(state: RunState, execution: Execution, answer: Answer) -> None:
     paths.place(state, replace(execution, answer=answer))
+    state.entering = state.entering.discard(execution.ref.id)
     state.concluding = state.concluding.insert(execution.ref.id, state.tail)
 
 

@@ -11,8 +11,7 @@ from orchestrator.client import Orchestrator
 from orchestrator.core.admission import AdmissionPolicy
 from orchestrator.core.data import DEFAULT_LIMITS, DataLimits
 from orchestrator.core.snapshot import RunSnapshot
-from orchestrator.core.state import RunStatus
-from orchestrator.engine.auditing import audit, due_timers
+from orchestrator.engine.auditing import audit
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.work import Work
 from orchestrator.performers.invocation import Invocation
@@ -161,12 +160,8 @@ class Simulation:
     def next_due(self) -> datetime | None:
         """When time alone will move something next; None: never."""
         with self.store.reading() as tx:
-            runs = [row.run_id for row in map(tx.run, tx.run_ids(limit=100_000)) if row and row.ended_at is None]
-        due: list[datetime] = []
-        for run_id in runs:
-            state = self.engine.state(run_id)
-            if state.status is not RunStatus.RECONCILIATION_REQUIRED:
-                due += due_timers(state).values()
+            timers = [timer for id in tx.run_ids(limit=100_000) for timer in tx.timers_of(id) if not timer.parked]
+        due = [timer.due_at for timer in timers]
         later = [instant for instant in due if instant > self.clock.now()]
         return min(later, default=None)
 

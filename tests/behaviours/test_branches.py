@@ -49,7 +49,7 @@ def test_never_more_than_the_bound_are_scheduled_at_once(stored: Stage) -> None:
 
 
 @pytest.mark.behaviour("B72")
-@pytest.mark.parametrize("parallel", [0, -1, None])
+@pytest.mark.parametrize("parallel", (0, -1, None))
 def test_a_bound_below_one_counts_as_one_and_items_go_one_after_another(stage: Stage, parallel: int | None) -> None:
     stage.play(
         fan(action("a"), action("b"), parallel=parallel, edges=("fan.each>a", "a.next>b", "b.next>gather")), lines(3)
@@ -61,7 +61,7 @@ def test_a_bound_below_one_counts_as_one_and_items_go_one_after_another(stage: S
 @pytest.mark.behaviour("B73")
 @pytest.mark.parametrize(
     "items",
-    [
+    (
         [{"n": 1}],
         [{"key": ""}],
         [{"key": 1}],
@@ -69,7 +69,7 @@ def test_a_bound_below_one_counts_as_one_and_items_go_one_after_another(stage: S
         ["a"],
         [{"key": "x" * 256}],
         [{"key": "a\x00"}] if False else [{"key": None}],
-    ],
+    ),
 )
 def test_items_without_a_key_of_their_own_are_refused(stage: Stage, items: list[Any]) -> None:
     stage.play(fan(), {"lines": items})
@@ -79,7 +79,7 @@ def test_items_without_a_key_of_their_own_are_refused(stage: Stage, items: list[
 
 
 @pytest.mark.behaviour("B74")
-@pytest.mark.parametrize("payload", [{}, {"lines": None}, {"lines": {"key": "a"}}, [1], "text", 7])
+@pytest.mark.parametrize("payload", ({}, {"lines": None}, {"lines": {"key": "a"}}, [1], "text", 7))
 def test_a_property_that_is_missing_or_no_list_is_refused_and_routed(stage: Stage, payload: object) -> None:
     document_ = fan(
         outlets=("each", "failed", "fallback"),
@@ -166,7 +166,7 @@ def test_any_fires_at_the_first_success_and_takes_back_what_the_others_hold(stor
 
 @pytest.mark.parametrize(
     ("answer", "status"),
-    [(Failed("no"), "Failed"), (Suspended("k"), "Cancelled"), (Skipped("no"), "Skipped"), (Succeeded("x"), "Failed")],
+    ((Failed("no"), "Failed"), (Suspended("k"), "Cancelled"), (Skipped("no"), "Skipped"), (Succeeded("x"), "Failed")),
 )
 def test_what_an_abandoned_attempt_answers_is_recorded_and_moves_nothing(
     stored: Stage, answer: Any, status: str
@@ -255,7 +255,7 @@ def test_an_edge_straight_into_the_join_ends_the_branch_without_output(stage: St
 @pytest.mark.behaviour("B85")
 @pytest.mark.parametrize(
     ("joining", "outlet"),
-    [({"mode": "all"}, "completed"), ({"mode": "any"}, "partial"), ({"mode": "atLeast", "threshold": 1}, "partial")],
+    (({"mode": "all"}, "completed"), ({"mode": "any"}, "partial"), ({"mode": "atLeast", "threshold": 1}, "partial")),
 )
 def test_an_empty_list_joins_at_once(stage: Stage, joining: dict[str, Any], outlet: str) -> None:
     stage.play(fan(**joining), {"lines": []})

@@ -122,11 +122,11 @@ def test_an_ambiguous_outcome_stops_the_run_and_is_never_tried_again(stored: Sta
 
 @pytest.mark.parametrize(
     ("outcome", "status", "outlet", "reached"),
-    [
+    (
         pytest.param(Succeeded(output={"paid": 1}), "Succeeded", "next", "after", marks=pytest.mark.behaviour("B93")),
         pytest.param(Failed("not paid"), "Failed", "failed", "caught", marks=pytest.mark.behaviour("B94")),
         pytest.param(Skipped("free of charge"), "Skipped", None, None, marks=pytest.mark.behaviour("B95")),
-    ],
+    ),
 )
 def test_a_person_says_what_happened_and_the_run_goes_on(
     stored: Stage, outcome: Outcome, status: str, outlet: str | None, reached: str | None

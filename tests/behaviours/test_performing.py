@@ -136,11 +136,11 @@ UNUSABLE: tuple[tuple[str, Outcome], ...] = (
 @pytest.mark.parametrize(("kind", "answer"), UNUSABLE)
 @pytest.mark.parametrize(
     ("edges", "taken"),
-    [
+    (
         (("work.fallback>a", "work.failed>b"), "fallback"),
         (("work.failed>b",), "failed"),
         ((), None),
-    ],
+    ),
 )
 def test_an_answer_that_is_none_prefers_fallback_then_failed(
     stage: Stage, kind: str, answer: Outcome, edges: tuple[str, ...], taken: str | None
@@ -186,7 +186,7 @@ def test_the_third_loss_fails_the_attempt(stored: Stage) -> None:
     assert ("Succeeded", 2) == (stored.status, stored.execution("work").attempts)
 
 
-@pytest.mark.parametrize("end", ["lost", "timed out", "stopped"])
+@pytest.mark.parametrize("end", ("lost", "timed out", "stopped"))
 def test_an_effect_that_may_happen_once_is_ambiguous_when_nobody_knows(stored: Stage, end: str) -> None:
     stored.begin(one(maxAttempts=5))
     work = stored.claim("work", effect="once")

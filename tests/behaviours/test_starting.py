@@ -48,7 +48,7 @@ def test_a_workflow_without_an_active_version_is_refused(stored: Stage) -> None:
 
 
 @pytest.mark.behaviour("B3")
-@pytest.mark.parametrize("subject", [("invoice", "1"), None])
+@pytest.mark.parametrize("subject", (("invoice", "1"), None))
 def test_a_trigger_about_another_kind_of_subject_is_refused(stage: Stage, subject: tuple[str, str] | None) -> None:
     stage.publish(ABOUT_ORDERS)
     with pytest.raises(Rejected) as rejected:
@@ -58,7 +58,7 @@ def test_a_trigger_about_another_kind_of_subject_is_refused(stage: Stage, subjec
 
 
 @pytest.mark.behaviour("B4")
-@pytest.mark.parametrize("payload", [{"a": float("nan")}, {"a": {1, 2}}, {1: "a"}, {"a": "\ud800"}, {"a": "\x00"}])
+@pytest.mark.parametrize("payload", ({"a": float("nan")}, {"a": {1, 2}}, {1: "a"}, {"a": "\ud800"}, {"a": "\x00"}))
 def test_a_payload_that_is_no_json_is_refused(stored: Stage, payload: object) -> None:
     stored.publish(CHAIN)
     with pytest.raises(Rejected) as rejected:

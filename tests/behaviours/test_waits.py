@@ -114,7 +114,7 @@ def test_a_signal_wait_can_be_called_off(stored: Stage) -> None:
 
 
 @pytest.mark.behaviour("B63")
-@pytest.mark.parametrize(("verb", "outlet", "after"), [("approve", "approved", "yes"), ("reject", "rejected", "no")])
+@pytest.mark.parametrize(("verb", "outlet", "after"), (("approve", "approved", "yes"), ("reject", "rejected", "no")))
 def test_a_person_approves_or_rejects(stored: Stage, verb: str, outlet: str, after: str) -> None:
     stored.begin(APPROVAL)
     [row] = stored.orchestrator.waits(kind="approval")
@@ -302,7 +302,7 @@ def test_a_completion_that_failed_is_tried_again_while_attempts_remain(stored: S
 
 @pytest.mark.parametrize(
     "outcome",
-    [Succeeded("nowhere"), Succeeded(output={"a": float("nan")}), Ambiguous("?"), Suspended("other"), "x" * 40_000],
+    (Succeeded("nowhere"), Succeeded(output={"a": float("nan")}), Ambiguous("?"), Suspended("other"), "x" * 40_000),
 )
 def test_a_completion_that_cannot_be_is_refused_and_the_wait_stays_open(stage: Stage, outcome: Outcome | str) -> None:
     stage.play(suspended(), w=Suspended("k"))
@@ -335,7 +335,7 @@ def test_a_completion_before_its_suspension_is_refused(stage: Stage) -> None:
 
 def test_a_payload_that_is_no_json_is_refused_and_the_wait_stays_open(stage: Stage) -> None:
     stage.begin(SIGNAL)
-    with pytest.raises(Refused, match="NaN|finite|JSON"):
+    with pytest.raises(Refused, match="is nan"):
         stage.orchestrator.signal(stage.run_id, "paid@1", {"a": float("nan")})
     with pytest.raises(Refused, match="32,768"):
         stage.orchestrator.resume(stage.wait("w").id, "x" * 40_000)

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import redis
 from kombu import Connection
 from structlog.testing import capture_logs
 
@@ -109,7 +110,8 @@ def test_a_broker_that_accepts_and_says_nothing_is_given_up(made: Make, scheme: 
 def test_a_broker_that_falls_silent_is_given_up_and_found_again(made: Make, redis_server: RedisServer) -> None:
     dispatcher = made(redis_server.url)
     assert 1 == dispatcher.ring([bell()])
-    pid = redis_server.pid
+    with redis.Redis.from_url(redis_server.url) as client:
+        pid = int(client.info("server")["process_id"])
     os.kill(pid, signal.SIGSTOP)
     try:
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The crash enumerator: a process is stopped before and after every append, and between commit and doorbell; another one
+"""The crash enumerator: a process is stopped before and after every append, and between commit and doorbell; another
 goes on from the store alone. The outcome is the one without the crash, and no completed attempt is performed again.
 """
 
@@ -238,7 +238,7 @@ def check(case: Case, store: Store, expected: list[Any], *, at: int, when: str) 
     assert [] == world.process(store).verify()
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ("before", "after"))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_crash_at_any_append_changes_nothing_but_time(case: Case, when: str) -> None:
     expected, appends = reference(case)

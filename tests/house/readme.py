@@ -90,7 +90,7 @@ def follow(page: Path) -> None:
                 case Code(line=line, text=text):
                     exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
                 case Command(text=text, background=True):
-                    process = subprocess.Popen(["sh", "-c", f"exec {text}"])
+                    process = subprocess.Popen(["sh", "-c", f"exec env {text}"])
                     until_the_end.callback(process.wait, 30)
                     until_the_end.callback(process.terminate)
                 case Command(text=text):

@@ -26,6 +26,8 @@ FLOORS = {
     "orchestrator.performers": 5,
     "orchestrator.drawing": 5,
     "orchestrator.telling": 5,
+    "orchestrator.overlays": 6,
+    "orchestrator.standing": 6,
     "orchestrator.settings": 6,
     "orchestrator.definition_files": 6,
     "orchestrator.reference": 6,

@@ -53,6 +53,11 @@ def raising(error: BaseException) -> Callable[[Invocation], Any]:
     return function
 
 
+def answering(answer: object) -> Callable[[Invocation], Any]:
+    """A performer that answers this."""
+    return lambda _: answer
+
+
 @pytest.mark.parametrize(
     ("answer", "receipt"),
     (
@@ -65,11 +70,11 @@ def raising(error: BaseException) -> Callable[[Invocation], Any]:
     ),
 )
 def test_an_answer_becomes_its_receipt(answer: object, receipt: Receipt) -> None:
-    assert receipt == perform(by(lambda call: answer), WORK)
+    assert receipt == perform(by(answering(answer)), WORK)
 
 
 def test_a_failure_keeps_reason_code_and_whether_to_retry() -> None:
-    receipt = perform(by(lambda call: Failed("no stock", code="NO_STOCK", retryable=False)), WORK)
+    receipt = perform(by(answering(Failed("no stock", code="NO_STOCK", retryable=False))), WORK)
     assert ("failed", "Error", "no stock", "NO_STOCK", False) == (
         receipt.status,
         receipt.kind,
@@ -100,13 +105,13 @@ def test_an_answer_that_cannot_be_read_is_invalid_output() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    receipt = perform(by(lambda call: Failed(Mute())), WORK)  # type: ignore[arg-type]
+    receipt = perform(by(answering(Failed(Mute()))), WORK)  # type: ignore[arg-type]
     assert ("InvalidOutput", "the answer of type Failed cannot be read: RuntimeError") == (receipt.kind, receipt.reason)
 
 
 @pytest.mark.behaviour("B44")
 def test_output_over_the_limit_is_invalid_output() -> None:
-    receipt = perform(by(lambda call: "x" * 100), WORK, DataLimits(max_bytes=50))
+    receipt = perform(by(answering("x" * 100)), WORK, DataLimits(max_bytes=50))
     assert "InvalidOutput" == receipt.kind
 
 
@@ -140,7 +145,7 @@ def test_the_interrupt_of_a_person_goes_through() -> None:
 
 def test_what_the_carrier_names_as_its_own_goes_through() -> None:
     with pytest.raises(SystemExit):
-        performed(by(raising(SystemExit())), WORK, surroundings=Surroundings(goes_through=lambda error: True))
+        performed(by(raising(SystemExit())), WORK, surroundings=Surroundings(goes_through=bool))
 
 
 def test_a_performer_sees_its_own_copy_of_input_and_configuration() -> None:
@@ -155,7 +160,7 @@ def test_a_performer_sees_its_own_copy_of_input_and_configuration() -> None:
 
 @pytest.mark.behaviour("B21")
 def test_a_table_without_the_exact_version_answers_that_the_performer_is_missing() -> None:
-    table = PerformerTable([by(lambda call: 1)])
+    table = PerformerTable([by(answering(1))])
     assert "succeeded" == perform(table, WORK).status
     missing = perform(table, replace(WORK, capability="a@2"))
     assert ("PerformerMissing", False) == (missing.kind, missing.retryable)

@@ -92,7 +92,9 @@ def test_an_entry_point_that_does_not_load_is_named(tmp_path: Path, monkeypatch:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[celeriac.performers]\ngone = celeriac_gone\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(BadSettings, match="the entry point gone = celeriac_gone .* does not load: ModuleNotFoundError"):
+    with pytest.raises(
+        BadSettings, match=r"the entry point gone = celeriac_gone .* does not load: ModuleNotFoundError"
+    ):
         collect([])
 
 

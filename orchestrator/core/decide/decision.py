@@ -90,6 +90,7 @@ def _command(draft: Draft, command: Command) -> object:
 
 def _wake(draft: Draft) -> None:
     """Close what is due, each wait settled before the next; retries that are due are found by scheduling."""
+    settle(draft)
     while not draft.state.final and waits.expire(draft):
         settle(draft)
 

@@ -1,8 +1,8 @@
-"""Many values in one statement, whose text is the same however many there are: it is compiled, cached and prepared once.
+"""Many values in one statement, whose text is the same however many there are: compiled once, prepared once.
 
 `among` is ``column IN (…)`` over a list of any length; `Rows` is an insert of any number of rows. On PostgreSQL both
-travel as one JSON parameter, measured at a third of the client's work of arrays or of a statement a row, and without the
-limit of 65,535 parameters. SQLite has no round trips to save: rows go one by one there.
+travel as one JSON parameter, which costs the client a third of arrays or of a statement a row and knows no limit of
+65,535 parameters. SQLite has no round trips to save: rows go one by one there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Any
 import orjson
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ColumnElement,
     Insert,
     Integer,
+    Select,
     Table,
     Text,
     bindparam,
@@ -32,6 +34,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
 
 #: The name of the one parameter that the rows of a PostgreSQL insert travel in.
 _ROWS = "rows_"
@@ -46,13 +49,14 @@ class _Among(FunctionElement[bool]):
 def _among_array(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
     wanted, told = (compiler.process(clause, **options) for clause in element.clauses)
     value = "CAST(told.value AS BIGINT)" if _is_number(element) else "told.value"
-    return f"{wanted} = ANY (ARRAY(SELECT {value} FROM json_array_elements_text(CAST({told} AS JSON)) AS told(value)))"
+    told = f"json_array_elements_text(CAST({told} AS JSON))"
+    return f"{wanted} = ANY (ARRAY(SELECT {value} FROM {told} AS told(value)))"  # noqa: S608
 
 
 @compiles(_Among, "sqlite")
 def _among_list(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
     wanted, told = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{wanted} IN (SELECT told.value FROM json_each({told}) AS told)"
+    return f"{wanted} IN (SELECT told.value FROM json_each({told}) AS told)"  # noqa: S608
 
 
 def _is_number(element: _Among) -> bool:
@@ -70,17 +74,12 @@ def listed(values: Iterable[str | int]) -> str:
 
 
 class Rows:
-    """An insert of many rows into a table; with `replacing`, a row whose primary key is there takes its place."""
+    """An insert of many rows, in their order; with `replacing`, a row takes the place of the one with its key."""
 
-    def __init__(self, table: Table, *, replacing: bool = False, order: Sequence[ColumnElement[Any]] = ()) -> None:
-        self.table = table
-        self._one_by_one: Insert = insert(table)
-        self._at_once: Insert = insert(table)
-        if replacing:
-            self._one_by_one = _replacing(sqlite_insert(table), table)
-        self._at_once = _from_json(table, order)
-        if replacing:
-            self._at_once = _replacing(self._at_once, table)
+    def __init__(self, table: Table, *, replacing: bool = False) -> None:
+        self._one_by_one: Insert = _replacing(sqlite_insert(table), table) if replacing else insert(table)
+        at_once: Insert = postgresql_insert(table).from_select(table.c.keys(), _told(table))
+        self._at_once = _replacing(at_once, table) if replacing else at_once
 
     def statement(self, dialect: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Insert, Any]:
         """The statement for this dialect, with its parameters."""
@@ -89,13 +88,19 @@ class Rows:
         return self._one_by_one, rows
 
 
-def _from_json(table: Table, order: Sequence[ColumnElement[Any]]) -> Any:
-    told = func.json_to_recordset(cast(bindparam(_ROWS, type_=Text()), JSON)).table_valued(
-        *(column(each.name, BigInteger() if isinstance(each.type, Integer) else each.type) for each in table.c),
-        name="told",
-    )
-    source = select(*told.c).select_from(told.render_derived(with_types=True)).order_by(*order)
-    return postgresql_insert(table).from_select(table.c.keys(), source)
+def _told(table: Table) -> Select[Any]:
+    """The rows that the one parameter tells, as a table."""
+    kinds: dict[str, TypeEngine[Any]] = {
+        each.name: BigInteger()
+        if isinstance(each.type, Integer)
+        else Boolean()
+        if isinstance(each.type, Boolean)
+        else Text()
+        for each in table.c
+    }
+    recordset = func.json_to_recordset(cast(bindparam(_ROWS, type_=Text()), JSON))
+    told = recordset.table_valued(*(column(name, kind) for name, kind in kinds.items()), name="told")
+    return select(told.render_derived(with_types=True))
 
 
 def _replacing(statement: Any, table: Table) -> Any:

@@ -1,4 +1,4 @@
-"""Engines: how each database is connected to, and what a failure of it means to a caller.
+"""Engines: how each database is connected to.
 
 SQLite needs its transactions begun by us: a writer that begins deferred and upgrades later is told `database is locked`
 whatever the busy timeout is. PostgreSQL needs bounds, so that a stuck session never holds a run for ever.
@@ -6,149 +6,122 @@ whatever the busy timeout is. PostgreSQL needs bounds, so that a stuck session n
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import URL, Engine, StaticPool, create_engine, event, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    IntegrityError,
-    InterfaceError,
-    NoSuchModuleError,
-    OperationalError,
-)
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError
 
-from orchestrator.errors import BadSettings, Conflict, SchemaOutdated, StoreUnavailable
+from orchestrator.errors import BadSettings
+from orchestrator.store.sql.failures import shown, translated
+from orchestrator.store.sql.inheriting import remember
 
-#: Serialization failure, deadlock, lock not available, statement cancelled by its timeout.
-_AGAIN = frozenset({"40001", "40P01", "55P03", "57014"})
-_NO_TABLE = frozenset({"42P01", "42703"})
+ALLOWED = "memory:, sqlite:///FILE, sqlite:// (in memory) or postgresql://USER@HOST/DATABASE"
 
-ALLOWED = "sqlite:///FILE, sqlite:// (in memory) or postgresql://USER@HOST/DATABASE"
+#: A connection that rested longer is asked whether it still lives before it is used; asking each time costs as much as
+#: a small query.
+_RESTED = 5.0
 
 
-def engine_for(url: str, *, pool_size: int = 5) -> Engine:
-    """An engine for this URL; nothing is connected to yet. Raises `BadSettings` for a URL that cannot be one."""
+def engine_for(
+    url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = timedelta(seconds=10)
+) -> Engine:
+    """An engine for this URL; nothing is connected to yet. `patience` is how long a lock is waited for.
+
+    Raises `BadSettings` for a URL that cannot be one.
+    """
     try:
-        parsed = make_url(url)
-    except ArgumentError as error:
-        raise BadSettings(f"CELERIAC_DATABASE_URL is {url!r}, which is no database URL; use {ALLOWED}") from error
-    backend = parsed.get_backend_name()
+        parsed = make_url("sqlite://" if url == ":memory:" else url)
+    except (ArgumentError, ValueError) as error:
+        raise BadSettings(f"CELERIAC_DATABASE_URL is no database URL; use {ALLOWED}") from error
+    drivers = {
+        "sqlite": _sqlite,
+        "sqlite+pysqlite": _sqlite,
+        "postgresql": _postgresql,
+        "postgresql+psycopg": _postgresql,
+    }
+    if parsed.drivername not in drivers:
+        raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {parsed.drivername} is not supported; use {ALLOWED}")
     try:
-        if backend == "sqlite":
-            return _sqlite(parsed, pool_size)
-        if backend == "postgresql":
-            return _postgresql(parsed, pool_size)
+        engine = drivers[parsed.drivername](parsed, pool_size, patience, {"echo": echo})
     except (NoSuchModuleError, ImportError, ArgumentError) as error:
         raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {error}; use {ALLOWED}") from error
-    raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {backend} is not supported; use {ALLOWED}")
+
+    @event.listens_for(engine, "handle_error")
+    def _failed(context: Any) -> Exception | None:
+        return translated(context, parsed)
+
+    return engine
 
 
-def shown(url: URL) -> str:
-    """A URL without its password."""
-    return url.render_as_string(hide_password=True)
+def in_memory(engine: Engine) -> bool:
+    """Whether this is an SQLite database that lives in one connection of this process."""
+    return isinstance(engine.pool, StaticPool)
 
 
-def _sqlite(url: URL, pool_size: int) -> Engine:
-    memory = url.database in (None, "", ":memory:")
-    options: dict[str, Any] = {"poolclass": StaticPool} if memory else {"pool_size": pool_size, "max_overflow": 10}
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": 15.0}, **options)
+def _sqlite(url: URL, pool_size: int, patience: timedelta, options: dict[str, Any]) -> Engine:
+    seconds = patience.total_seconds()
+    if url.database in (None, "", ":memory:"):
+        options |= {"poolclass": StaticPool}
+    else:
+        options |= {"pool_size": pool_size, "max_overflow": 10, "pool_timeout": seconds}
+    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": seconds}, **options)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=15000"):
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
-    def _begun(connection: Any) -> None:
-        reads = connection.get_execution_options().get("reads_only", False)
-        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+    def _begun(connection: Connection) -> None:
+        reads_only = connection.get_execution_options().get("reads_only", False)
+        connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
     return engine
 
 
-def _postgresql(url: URL, pool_size: int) -> Engine:
-    if url.drivername == "postgresql":
-        url = url.set(drivername="postgresql+psycopg")
-    bounds = {"lock_timeout": "10s", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"}
-    options = " ".join(f"-c {name}={value}" for name, value in bounds.items())
+def _postgresql(url: URL, pool_size: int, patience: timedelta, options: dict[str, Any]) -> Engine:
+    milliseconds = max(1, round(patience.total_seconds() * 1000))
+    bounds = {
+        "lock_timeout": milliseconds,
+        "statement_timeout": milliseconds * 3,
+        "idle_in_transaction_session_timeout": milliseconds * 6,
+    }
+    told = " ".join((str(url.query.get("options", "")), *(f"-c {name}={value}" for name, value in bounds.items())))
     engine = create_engine(
-        url,
+        url.set(drivername="postgresql+psycopg"),
         pool_size=pool_size,
         max_overflow=5,
-        pool_timeout=10,
-        pool_pre_ping=True,
+        pool_timeout=patience.total_seconds(),
+        pool_use_lifo=True,
         connect_args={
             "connect_timeout": 5,
             "application_name": "celeriac",
-            "options": f"{url.query.get('options', '')} {options}".strip(),
+            "options": told.strip(),
             "keepalives_idle": 30,
         },
+        **options,
     )
-    inherited: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: object) -> None:
-        inherited.add(connection)
+        remember(engine, connection)
 
-    _CONNECTIONS[engine] = inherited
-    return engine
+    @event.listens_for(engine, "checkin")
+    def _returned(_: object, record: Any) -> None:
+        record.info["rests_since"] = time.monotonic()
 
-
-_CONNECTIONS: weakref.WeakKeyDictionary[Engine, weakref.WeakSet[Any]] = weakref.WeakKeyDictionary()
-
-
-def forget_inherited(engine: Engine) -> None:
-    """In a forked child: let go of the parent's connections without a word to the server.
-
-    The sockets are closed in this process only; if the parent dies, its locks are not kept alive by us.
-    """
-    for connection in _CONNECTIONS.get(engine, ()):
+    @event.listens_for(engine, "checkout")
+    def _taken(connection: Any, record: Any, _: object) -> None:
+        since = record.info.get("rests_since")
+        if since is None or time.monotonic() - since < _RESTED:
+            return
         try:
-            os.close(connection.fileno())
-        except (OSError, ValueError):  # closed already
-            continue
-    engine.dispose(close=False)
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as gone:
+            raise DisconnectionError from gone
 
-
-@contextmanager
-def translated(engine: Engine) -> Iterator[None]:
-    """Database failures as our errors: `Conflict` (decide anew), `StoreUnavailable`, `SchemaOutdated`."""
-    try:
-        yield
-    except IntegrityError as error:
-        raise Conflict(f"another writer was first: {_first_line(error)}") from error
-    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        raise _translation(engine, error) from error
-    except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) in _NO_TABLE:
-            raise SchemaOutdated from error
-        if getattr(error.orig, "sqlstate", None) in _AGAIN or error.connection_invalidated:
-            raise _translation(engine, error) from error
-        raise
-
-
-def _translation(engine: Engine, error: DBAPIError | PoolTimeoutError) -> Exception:
-    original = getattr(error, "orig", None)
-    state = getattr(original, "sqlstate", None)
-    text = str(original or error)
-    if state in _AGAIN or "database is locked" in text or "database table is locked" in text:
-        return Conflict(f"the database asks to try again: {_first_line(error)}")
-    if state in _NO_TABLE or "no such table" in text or "no such column" in text:
-        return SchemaOutdated()
-    return StoreUnavailable(
-        f"the database {shown(engine.url)} does not answer: {_first_line(error)}; "
-        "check CELERIAC_DATABASE_URL and that the server is up"
-    )
-
-
-def _first_line(error: Exception) -> str:
-    text = str(getattr(error, "orig", None) or error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    return engine

@@ -1,8 +1,8 @@
 """The tables. A column bears the name of its field in `ports.records`; what a row means is said there.
 
-Text that is compared or sorted stands in the collation "C" on PostgreSQL, which is the order of code points, as on
-SQLite and in Python: pages and lock orders are the same everywhere. Instants and durations are microseconds. JSON is the
-canonical text it came as. No foreign keys: a row is only ever written together with the facts it follows from.
+Text that is compared or sorted stands in the collation "C" on PostgreSQL, which is the order of code points, as in
+SQLite and in Python: pages and lock orders are the same everywhere. Instants and durations are microseconds. JSON
+is the canonical text it came as. No foreign keys: a row is only written together with the facts it follows from.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Any
 from sqlalchemy import BigInteger, Boolean, Column, Index, MetaData, Table, Text, text
 
 metadata = MetaData()
+
+#: The migration that makes these tables: the revision this release needs.
+REVISION = "0001"
 
 
 def _word(name: str, *, primary_key: bool = False, nullable: bool = False) -> Column[str]:

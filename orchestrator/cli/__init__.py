@@ -1,0 +1,1 @@
+"""The command line `celeriac`. Law: one noun, one file with `register(app)`, one line in `main.NOUNS`."""

@@ -1,0 +1,237 @@
+"""`celeriac runs`: start, list, show, facts, cancel, reconcile."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.cli.terminal import (
+    Actor,
+    AsJson,
+    DatabaseUrl,
+    Payload,
+    Scope,
+    actor_of,
+    opened,
+    run_id,
+    tell,
+    tell_json,
+    tell_table,
+    value_of,
+    whole_id,
+)
+from orchestrator.errors import Refused
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")]
+Succeeded_ = Annotated[str | None, typer.Option("--succeeded", metavar="OUTLET", help="It happened.")]
+Failed_ = Annotated[str | None, typer.Option("--failed", metavar="REASON", help="It did not happen.")]
+Skipped_ = Annotated[str | None, typer.Option("--skipped", metavar="REASON", help="It is not needed.")]
+Output = Annotated[str, typer.Option(help="With --succeeded: the output, JSON, @FILE or @-.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the noun."""
+    noun = typer.Typer(no_args_is_help=True, help="Start, list, show, cancel and reconcile runs.")
+    for command in (start, show, facts, cancel, reconcile):
+        noun.command()(command)
+    noun.command("list")(list_)
+    app.add_typer(noun, name="runs")
+
+
+def outcome_of(succeeded: str | None, failed: str | None, skipped: str | None, output: str) -> Any:
+    """The outcome that exactly one of the options names."""
+    from orchestrator.core.outcomes import Failed, Skipped, Succeeded
+
+    told = [option for option in (succeeded, failed, skipped) if option is not None]
+    if len(told) != 1:
+        raise Refused("say exactly one of --succeeded OUTLET, --failed REASON, --skipped REASON")
+    if succeeded is not None:
+        return Succeeded(succeeded, value_of(output))
+    return Failed(failed) if failed is not None else Skipped(skipped or "")
+
+
+def start(
+    workflow: Annotated[str, typer.Argument(help="A published workflow.")],
+    payload: Payload = "{}",
+    subject: Annotated[str | None, typer.Option(metavar="KIND:ID", help="What the run is about.")] = None,
+    correlation: Annotated[str | None, typer.Option(help="An id of yours to find it by.")] = None,
+    key: Annotated[str | None, typer.Option(help="The same key finds the same run again.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the end; exit 0 only if it succeeded.")] = False,
+    timeout: Annotated[float, typer.Option(min=0, help="With --wait: seconds to wait.")] = 3600.0,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
+) -> None:
+    """Start a run of the active version."""
+    about = None
+    if subject is not None:
+        kind, colon, id = subject.partition(":")
+        if not (kind and colon and id):
+            raise Refused(f"--subject is {subject!r}; write it KIND:ID, for example order:10248")
+        about = (kind, id)
+    with opened(database_url) as orchestrator:
+        started = orchestrator.start(
+            workflow, value_of(payload), subject=about, correlation=correlation, key=key, scope=scope
+        )
+        status = None
+        if wait:
+            try:
+                status = orchestrator.wait_for(started.id, timeout, scope=scope).status.value
+            except TimeoutError as error:
+                raise Refused(str(error)) from None
+    if json:
+        tell_json({"runId": started.id, "created": started.created} | ({"status": status} if wait else {}))
+    else:
+        tell(f"{started.id} {'started' if started.created else 'was started before with this key'}")
+        if wait:
+            tell(f"{started.id} {status}")
+    if wait and status != "Succeeded":
+        raise typer.Exit(1)
+
+
+def list_(
+    workflow: Annotated[str | None, typer.Option(help="Of this workflow only.")] = None,
+    status: Annotated[str | None, typer.Option(help="In this status only: Running, Waiting, Failed, …")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="KIND:ID", help="About this subject only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many, the newest.")] = 50,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
+) -> None:
+    """Runs, newest first."""
+    from orchestrator.core.instants import format_instant
+    from orchestrator.core.state import RunStatus
+    from orchestrator.ports.store import RunFilter
+
+    if status is not None and status not in set(RunStatus):
+        raise Refused(f"--status is {status!r}; it may be {', '.join(RunStatus)}")
+    kind, _, id = (subject or "").partition(":")
+    which = RunFilter(scope=scope, workflow=workflow, status=status, subject_kind=kind or None, subject_id=id or None)
+    with opened(database_url) as orchestrator:
+        rows = orchestrator.runs(which, limit=limit)
+    if json:
+        tell_json(
+            [
+                {
+                    "runId": r.run_id,
+                    "workflow": r.workflow,
+                    "version": r.version,
+                    "status": r.status,
+                    "subject": None if r.subject_kind is None else {"kind": r.subject_kind, "id": r.subject_id},
+                    "key": r.key,
+                    "startedAt": format_instant(r.started_at),
+                    "endedAt": None if r.ended_at is None else format_instant(r.ended_at),
+                }
+                for r in rows
+            ]
+        )
+        return
+    tell_table(
+        ("run", "workflow", "status", "subject", "started (UTC)"),
+        (
+            (
+                r.run_id,
+                f"{r.workflow}@{r.version}",
+                r.status,
+                "" if r.subject_kind is None else f"{r.subject_kind}:{r.subject_id}",
+                f"{r.started_at:%m-%d %H:%M:%S}",
+            )
+            for r in rows
+        ),
+        empty="no runs",
+    )
+
+
+def show(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
+    """Where a run stands, and why it does not move."""
+    from orchestrator.standing import reasons
+
+    with opened(database_url) as orchestrator:
+        id = run_id(orchestrator, run, scope)
+        snapshot = orchestrator.run(id, scope=scope)
+        state = orchestrator.state(id, scope=scope)
+        with orchestrator.engine.store.reading() as tx:
+            attempts = tx.attempts_of((id,))
+        why = list(reasons(state, attempts, orchestrator.engine.clock.now()))
+    if json:
+        tell_json(snapshot.document() | {"standsOn": why})
+        return
+    trigger = snapshot.trigger
+    subject = trigger["subject"]
+    about = f" about {subject['kind']}:{subject['id']}" if subject else ""
+    tell(f"{snapshot.id}  {snapshot.workflow}@{snapshot.version}{about}  {snapshot.status}")
+    tell_table(
+        ("node", "branch", "visit", "status", "attempts", "outlet", "failure", "execution"),
+        (
+            (
+                e.node,
+                e.key,
+                e.execution.visit,
+                e.status,
+                e.attempts or "",
+                e.outlet,
+                "" if e.failure is None else f"{e.failure.code or e.failure.kind}: {e.failure.reason}",
+                e.id[:10],
+            )
+            for e in snapshot.executions
+        ),
+        empty="nothing has arrived anywhere",
+    )
+    if snapshot.unreachable:
+        tell(f"never reached: {', '.join(snapshot.unreachable)}")
+    if why:
+        tell("why it does not move:")
+        for sentence in why:
+            tell(f"  {sentence}")
+
+
+def facts(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
+    """The journal of a run, told as sentences."""
+    from orchestrator.telling import tell as telling
+
+    with opened(database_url) as orchestrator:
+        journal = orchestrator.facts(run_id(orchestrator, run, scope), scope=scope)
+    if json:
+        tell_json([entry.document() for entry in journal])
+        return
+    tell_table(
+        ("", "after", "what happened"),
+        ((told.number, f"+{told.after.total_seconds():.2f} s", told.sentence) for told in telling(journal)),
+        empty="no facts",
+    )
+
+
+def cancel(
+    run: Run,
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+) -> None:
+    """End a run now; nothing happens to one that has ended."""
+    with opened(database_url) as orchestrator:
+        id = run_id(orchestrator, run, scope)
+        orchestrator.cancel(id, actor=actor_of(actor), reason=reason, scope=scope)
+        tell(f"{id} {orchestrator.run(id, scope=scope).status}")
+
+
+def reconcile(
+    run: Run,
+    execution: Annotated[str, typer.Argument(help="An execution's id, or its beginning.")],
+    succeeded: Succeeded_ = None,
+    failed: Failed_ = None,
+    skipped: Skipped_ = None,
+    output: Output = "{}",
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Say what happened where nobody knows it."""
+    outcome = outcome_of(succeeded, failed, skipped, output)
+    with opened(database_url) as orchestrator:
+        id = run_id(orchestrator, run, scope)
+        known = [each.id for each in orchestrator.run(id, scope=scope).executions]
+        whole = whole_id("execution", execution, known)
+        orchestrator.reconcile(id, whole, outcome, actor=actor_of(actor), scope=scope)
+        tell(f"{id} {orchestrator.run(id, scope=scope).status}")

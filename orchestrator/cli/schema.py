@@ -1,0 +1,17 @@
+"""`celeriac schema`."""
+
+from __future__ import annotations
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("schema")(schema)
+
+
+def schema() -> None:
+    """Print the JSON Schema of a definition document, for editors."""
+    from orchestrator.core.document_schema import schema_text
+
+    typer.echo(schema_text(), nl=False)
