@@ -38,7 +38,7 @@ class Reason:
 
 
 class Rejected(CeleriacError):
-    """The definition or the start was refused and nothing was stored; `reasons` lists every reason, not only the first."""
+    """The definition or the start was refused and nothing was stored; `reasons` lists every reason."""
 
     def __init__(self, reasons: Iterable[Reason]) -> None:
         self.reasons = list(reasons)
@@ -74,14 +74,15 @@ class BadData(Refused):
 
 
 class WaitClosed(Refused):
-    """The wait is closed: somebody or something was first; `outlet`, `actor` and `at` say through what, who and when."""
+    """The wait is closed: somebody or something was first; `outlet`, `actor` and `at` say how, who and when."""
 
     def __init__(self, wait_id: str, *, outlet: str | None, actor: str | None, at: datetime | None) -> None:
         self.wait_id = wait_id
         self.outlet = outlet
         self.actor = actor
         self.at = at
-        who = actor or ("time" if outlet in {"elapsed", "expired"} else "the engine" if outlet is None else "an unnamed caller")
+        by_time = outlet in {"elapsed", "expired"}
+        who = actor or ("time" if by_time else "the engine" if outlet is None else "an unnamed caller")
         when = f" at {at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
         how = f"through {outlet!r}" if outlet else "by being withdrawn"
         super().__init__(f"the wait {wait_id!r} was closed{when} by {who} {how}; nothing was changed")

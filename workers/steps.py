@@ -50,8 +50,10 @@ class LineStep(bootsteps.StartStopStep):
 
     def start(self, consumer: Any) -> None:
         """Called before the first message comes over the line."""
+        workplace: Workplace = consumer.controller.workplace
+        workplace.connected()
         if consumer.restart_count:
-            consumer.controller.workplace.reconnected()
+            workplace.reconnected()
 
     def stop(self, consumer: Any) -> None:
         """Nothing: what waits is forgotten when the next line is there."""

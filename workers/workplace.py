@@ -24,6 +24,9 @@ log = structlog.stdlib.get_logger(__name__)
 #: How long a worker that stops waits for a store that is away, in seconds.
 PATIENCE: Final = 20.0
 
+#: How often a worker with an event loop looks for processes that have died, in seconds.
+LOOK: Final = 1.0
+
 
 class Workplace:
     """Belongs to one running worker, which is `controller`."""
@@ -78,8 +81,14 @@ class Workplace:
         self._keeper.start()
         log.info("pool", name=self.power.name, means=self.power.sentence)
 
+    def connected(self) -> None:
+        """The worker has a line to its broker, and its loop is about to run."""
+        if self._forgets:
+            # Celery looks for dead processes when one has closed its pipe, which may be too early, and then in 5 s.
+            self._controller.timer.call_repeatedly(LOOK, self.pool.maintain_pool)
+
     def reconnected(self) -> None:
-        """The worker has a new line to its broker."""
+        """The line is a new one."""
         self.line += 1
         line = self.line
 

@@ -161,7 +161,12 @@ class Definition:
                 list(n.outlets),
                 str(n.capability) if n.capability else None,
                 json.loads(n.configuration),
-                [policy.max_attempts, policy.attempt_timeout.total_seconds(), policy.retry_delay.total_seconds(), policy.max_visits],
+                [
+                    policy.max_attempts,
+                    policy.attempt_timeout.total_seconds(),
+                    policy.retry_delay.total_seconds(),
+                    policy.max_visits,
+                ],
             ]
 
         return [

@@ -40,7 +40,7 @@ def run_id(scope: str, workflow: str, key: str) -> str:
 
 
 def execution_id(run: str, branch: Sequence[Sequence[object]], node: str, visit: int) -> str:
-    """The id of an execution, which is also the idempotency key of all its attempts; the run id stands for the scope."""
+    """The id of an execution, also the idempotency key of all its attempts; the run id stands for the scope."""
     return _hash("execution", run, [list(step) for step in branch], node, visit)
 
 

@@ -100,7 +100,7 @@ class AttemptRow:
     timeout: timedelta
     state: AttemptState
     owed_at: datetime
-    #: When beat looks at this row next: to ring again (owed), for the lease or the deadline (claimed), to advance (answered).
+    #: When beat looks at this row next: to ring again (owed), for lease or deadline (claimed), to advance (answered).
     due_at: datetime
     #: Grows by one with each claim; an answer under an older fence is refused.
     fence: int = 0

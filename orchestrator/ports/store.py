@@ -76,7 +76,7 @@ class JournalTable(Protocol):
     def facts(
         self, run_id: str, *, after: int = 0, limit: int | None = None, inline: int | None = None
     ) -> list[StoredFact]:
-        """Facts with a number above `after`, in order; values larger than `inline` bytes are left out (size is kept)."""
+        """Facts with a number above `after`, in order; values above `inline` bytes are left out (size is kept)."""
 
     def values(self, run_id: str, numbers: Sequence[int]) -> dict[int, JsonText]:
         """The values of these facts; facts without one are left out."""
@@ -146,9 +146,7 @@ class ReadModels(Protocol):
     def run(self, run_id: str) -> RunRow | None:
         """One run."""
 
-    def runs(
-        self, which: RunFilter, *, limit: int, before: tuple[datetime, str] | None = None
-    ) -> list[RunRow]:
+    def runs(self, which: RunFilter, *, limit: int, before: tuple[datetime, str] | None = None) -> list[RunRow]:
         """Newest first by (started_at, run_id); `before` is the last row of the page before."""
 
     def count_runs(self, scope: str | None = None) -> Mapping[str, int]:

@@ -63,7 +63,8 @@ def test_a_trigger_without_next_ends_the_run_at_once(stage: Stage) -> None:
 
 
 BUSY = document(
-    START, action("running"), action("queued"), action("retrying", policy={"maxAttempts": 2}), node("w", "approval", "approved"),
+    START, action("running"), action("queued"), action("retrying", policy={"maxAttempts": 2}),
+    node("w", "approval", "approved"),
     edges=("start.next>running", "start.next>queued", "start.next>retrying", "start.next>w"),
 )  # fmt: skip
 

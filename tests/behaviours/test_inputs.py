@@ -182,7 +182,7 @@ def test_an_input_above_the_limit_fails_for_good_without_an_attempt(stage: Stage
     edges = tuple(f"{a}.next>{b}" for a, b in zip(chain, names, strict=False))
     stage.play(
         document(START, *(action(name) for name in names), edges=edges),
-        **dict.fromkeys(names, {"x": "y" * 32_000}),
+        **{name: {"x": "y" * 32_000} for name in names},
     )
     failed = next(e for e in stage.run.executions if e.status == "Failed")
     assert (0, "Error") == (failed.attempts, failed.failure.kind if failed.failure else None)

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.core.instants import parse_instant
 from orchestrator.core.journal import JournalEntry
 from orchestrator.core.outcomes import Ambiguous, Failed, Outcome, Skipped, Succeeded
+from orchestrator.ports.dispatch import Doorbell
 from orchestrator.ports.store import ClaimRequest
 from tests.behaviours.stage import Stage
 from tests.definitions import START, action, document, for_each, join, node, visits
@@ -225,6 +226,7 @@ def test_what_was_scheduled_and_never_sent_is_rung_by_beat(stored: Stage) -> Non
     stored.begin(one())
     stored.simulation.doorbells.rung.clear()
     gaps = []
+    kept: list[Doorbell] = []
     for _ in range(5):
         before = stored.simulation.clock.now()
         while not stored.simulation.doorbells.rung:

@@ -85,6 +85,7 @@ class World:
         #: Completion keys that other runs hold, with their executions.
         self.foreign_keys: dict[str, str] = {}
         self._inputs: dict[str, JsonText] = {}
+        self._claimed: frozenset[str] = frozenset()
 
     @classmethod
     def start(
@@ -250,16 +251,16 @@ class World:
     def tell(self, *commands: Command) -> object:
         """Decide for these commands in one go, append, look at all that must hold; answers with the last reply."""
         before = self.state
-        known = Known(limits=self.limits)
+        self._claimed = frozenset(id.split(".")[0] for id, claimed in self.owed.items() if claimed)
         try:
-            decision, known = self._decide(before, commands, known)
+            decision = self._decide(before, commands)
         except CeleriacError:
             assert self.states[-1] == before, "a refusal changed the state"
             raise
-        self._compare_with_one_by_one(before, commands, known, decision)
+        self._compare_with_one_by_one(before, commands, decision)
         self.told.append(Told(commands, self.now, decision.facts))
-        self._append(decision, known)
-        self._resume(commands, decision, known)
+        self._append(decision)
+        self._resume(commands, decision)
         self._tell_again(commands[-1])
         return decision.replies[-1]
 
@@ -270,34 +271,38 @@ class World:
             state = evolve(state, recorded)
             assert state == kept
 
-    def _decide(self, state: RunState, commands: Sequence[Command], known: Known) -> tuple[Decision, Known]:
-        """Decide, loading what is asked for from what is stored."""
+    def _decide(self, state: RunState, commands: Sequence[Command], since: Sequence[Recorded] = ()) -> Decision:
+        """Decide, loading what is asked for. What is stored is this state; facts since the last append lead to it."""
+        known = Known(limits=self.limits)
         for _ in range(3 + len(commands) * 3):
             try:
-                return decide(state, commands, self.now, known), known
+                return decide(state, commands, self.now, known)
             except Missing as asked:
                 missing = asked
-            known = self._more(known, missing)
+            known = self._more(state, since, known, missing)
         raise AssertionError("asks for more and more")
 
-    def _more(self, known: Known, missing: Missing) -> Known:
+    def _more(self, state: RunState, since: Sequence[Recorded], known: Known, missing: Missing) -> Known:
         """What was known, and what was missing, as a store answers."""
         if missing.values:
-            assert max(missing.values) <= self.state.tail, "what a decision itself brings in is not stored yet"
-            known = replace(known, values={**known.values, **self.values(missing.values)})
+            assert max(missing.values) <= state.tail, "what a decision itself brings in is not stored yet"
+            own = {r.number: value for r in since if (value := value_of(r.fact)) is not None}
+            values = self.values({number for number in missing.values if number not in own})
+            known = replace(known, values={**known.values, **values, **own})
         if missing.claims:
             assert known.claimed is None
-            known = replace(known, claimed=frozenset(id.split(".")[0] for id, claimed in self.owed.items() if claimed))
+            fresh = frozenset(r.fact.execution.id for r in since if isinstance(r.fact, WorkflowNodeScheduled))
+            known = replace(known, claimed=self._claimed - fresh)
         if missing.keys:
-            holders = {key: self._holder(key) for key in missing.keys}
+            holders = {key: self._holder(state, key) for key in missing.keys}
             known = replace(known, holders={**known.holders, **holders})
         return known
 
-    def _holder(self, key: str) -> str | None:
-        mine = (e.ref.id for e in self.state.executions.values() if e.wait is not None and e.wait.key == key)
+    def _holder(self, state: RunState, key: str) -> str | None:
+        mine = (e.ref.id for e in state.executions.values() if e.wait is not None and e.wait.key == key)
         return self.foreign_keys.get(key) or next(mine, None)
 
-    def _append(self, decision: Decision, known: Known) -> None:
+    def _append(self, decision: Decision) -> None:
         for recorded in decision.facts:
             assert decision.state.run_id == self.state.run_id
             self.journal.append(recorded)
@@ -347,22 +352,20 @@ class World:
             assert size(text) == input_size(state, execution.ref.branch, execution.pin) <= self.limits.max_input_bytes
             assert text == self._inputs.setdefault(id, text)
 
-    def _compare_with_one_by_one(
-        self, before: RunState, commands: Sequence[Command], known: Known, decision: Decision
-    ) -> None:
+    def _compare_with_one_by_one(self, before: RunState, commands: Sequence[Command], decision: Decision) -> None:
         """Several commands at once are decided as if they had come one by one."""
         if len(commands) == 1:
             return
         facts: list[Recorded] = []
         state = before
         for command in commands:
-            step, _ = self._decide(state, [command], with_stored(known, facts))
+            step = self._decide(state, [command], facts)
             facts.extend(step.facts)
             state = step.state
         assert tuple(facts) == decision.facts
         assert state == decision.state
 
-    def _resume(self, commands: Sequence[Command], decision: Decision, known: Known) -> None:
+    def _resume(self, commands: Sequence[Command], decision: Decision) -> None:
         """Taken up again from after any of its facts, a decision goes on as it went (B98)."""
         if len(commands) != 1:
             return
@@ -373,7 +376,7 @@ class World:
             if RESUMED_AT_EACH_END <= done < count - RESUMED_AT_EACH_END or not self._decided(command, decision, done):
                 continue
             state = self.states[decision.facts[done].number - 2]
-            rest, _ = self._decide(state, [again], with_stored(known, decision.facts[:done]))
+            rest = self._decide(state, [again], decision.facts[:done])
             assert decision.facts[done:] == rest.facts, f"after {done} of {count} facts the decision goes another way"
 
     @staticmethod
@@ -389,8 +392,7 @@ class World:
 
     def _tell_again(self, command: Command) -> None:
         """Nothing is left to do, and the last command changes nothing when it is told twice."""
-        nothing, _ = self._decide(self.state, [Advance()], Known(limits=self.limits))
-        assert () == nothing.facts
+        assert () == self._decide(self.state, [Advance()]).facts
         match command:
             case SendSignal():
                 return
@@ -401,7 +403,7 @@ class World:
             case _:
                 pass
         try:
-            again, _ = self._decide(self.state, [command], Known(limits=self.limits))
+            again = self._decide(self.state, [command])
         except Refused:
             assert not isinstance(command, REPEATABLE)
         else:
@@ -417,14 +419,6 @@ def as_stored(recorded: Recorded) -> Recorded:
     assert recorded.size == (0 if value is None else size(value))
     kept = value if recorded.size <= INLINE_BYTES or isinstance(fact, WorkflowBranchesFannedOut) else None
     return replace(recorded, fact=fact_from(type(fact).__name__, fact_data(fact), kept))
-
-
-def with_stored(known: Known, facts: Sequence[Recorded]) -> Known:
-    """What is known once these facts are stored too: their values, and that nobody claimed what they schedule."""
-    own = {recorded.number: value for recorded in facts if (value := value_of(recorded.fact)) is not None}
-    fresh = frozenset(f.fact.execution.id for f in facts if isinstance(f.fact, WorkflowNodeScheduled))
-    claimed = None if known.claimed is None else known.claimed - fresh
-    return replace(known, values={**known.values, **own}, claimed=claimed)
 
 
 def branch_key(execution: Execution) -> str | None:

@@ -88,7 +88,8 @@ CASES = (
     Case(
         "loop",
         document(
-            START, action("x", policy=visits(4)), node("more", "decision", "yes", "no", policy=visits(4)), action("end"),
+            START, action("x", policy=visits(4)), node("more", "decision", "yes", "no", policy=visits(4)),
+            action("end"),
             edges=("start.next>x", "x.next>more", "more.yes>x", "more.no>end"),
         ),
         lambda node, key, attempt: Succeeded("no" if key == "3" else "yes") if node == "more" else {},
@@ -127,7 +128,10 @@ CASES = (
     ),
     Case(
         "suspended node",
-        document(START, action("job", policy={"maxAttempts": 2}), action("end"), edges=("start.next>job", "job.next>end")),
+        document(
+            START, action("job", policy={"maxAttempts": 2}), action("end"),
+            edges=("start.next>job", "job.next>end"),
+        ),
         lambda node, key, attempt: Suspended(f"key-{attempt}", timedelta(days=9)) if node == "job" else {},
         outside=(complete,),
     ),
@@ -176,6 +180,7 @@ class World:
         """From wherever the store stands to the end; a start and an outside act that went unheard are told again."""
         simulation.orchestrator.publish(self.case.document)
         run = simulation.orchestrator.start("test", LINES, key="crash")
+        found = simulation.orchestrator.run(run.id)
         for _ in range(200):
             found = simulation.run_to_end(run.id, within=timedelta(hours=36))
             if found.status.final:

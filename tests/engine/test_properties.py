@@ -1,4 +1,4 @@
-"""Random workflows, random outcomes, delays, duplicates, losses, late answers and acts from outside: whatever the order,
+"""Random workflows, random outcomes, delays, duplicates, losses, late answers and acts from outside: in any order
 the promises hold after every step, and every run ends or waits for something that has a name.
 """
 
@@ -15,7 +15,7 @@ from orchestrator.core.decide.commands import Advance
 from orchestrator.core.decide.decision import decide
 from orchestrator.core.decide.draft import Known
 from orchestrator.core.evolve import fold
-from orchestrator.core.outcomes import Ambiguous, Failed, Skipped, Succeeded, Suspended, receipt_of
+from orchestrator.core.outcomes import Ambiguous, Failed, Outcome, Skipped, Succeeded, Suspended, receipt_of
 from orchestrator.core.state import RunState
 from orchestrator.engine.loading import recorded
 from orchestrator.engine.work import Work
@@ -114,7 +114,7 @@ class Play:
                     verbs = {"approve": orchestrator.approve, "reject": orchestrator.reject}
                     verbs.get(what, orchestrator.cancel_wait)(wait.id)
                 case "complete" if keys := [wait.key for wait in run.waits if wait.key]:
-                    outcomes = st.sampled_from([Succeeded(), Failed("no"), Skipped("no")])
+                    outcomes: st.SearchStrategy[Outcome] = st.sampled_from([Succeeded(), Failed("no"), Skipped("no")])
                     orchestrator.complete(self.data.draw(st.sampled_from(keys)), self.data.draw(outcomes))
                 case "reconcile" if doubtful := [e.id for e in run.executions if e.status == "ReconciliationRequired"]:
                     outcomes = st.sampled_from([Succeeded(), Failed("no"), Skipped("no")])
@@ -199,7 +199,7 @@ class Play:
         assert [] == self.simulation.verify()
 
     def check_counts(self, live: RunState) -> None:
-        counted = Counter(e.status for e in live.executions.values())
+        counted = Counter(e.status.value for e in live.executions.values())
         assert (
             live.pending, live.scheduled, live.waiting, live.retrying, live.reconciling
         ) == tuple(

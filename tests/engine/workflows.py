@@ -1,4 +1,4 @@
-"""Random workflows that are admitted: blocks of every kind put one behind the other, fan-outs with bodies of their own."""
+"""Random workflows that are admitted: blocks of every kind one behind the other, fan-outs with their bodies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.definitions import START
 
-POLICIES = (
+POLICIES: tuple[dict[str, Any], ...] = (
     {},
     {"maxAttempts": 2, "retryDelay": "00:00:05"},
     {"maxAttempts": 3, "retryDelay": "00:00:00", "attemptTimeout": "00:00:20"},

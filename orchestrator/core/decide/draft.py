@@ -18,6 +18,7 @@ from orchestrator.core.facts import (
     WorkflowNodeAttemptFailed,
     WorkflowNodeFailed,
     WorkflowNodeOutcomeAmbiguous,
+    WorkflowNodeScheduled,
     WorkflowRunNeedsReconciliation,
     WorkflowWaitOpened,
     value_of,
@@ -86,6 +87,7 @@ class Draft:
         self._own: dict[int, JsonText] = {}
         self.known = replace(known, values=ChainMap(self._own, dict(known.values)))
         self.facts: list[Recorded] = []
+        self._handed_out: set[str] = set()
 
     def emit(self, fact: Fact) -> None:
         """Decide one more fact."""
@@ -93,6 +95,8 @@ class Draft:
         recorded = Recorded(self.state.tail + 1, self.now, fact, 0 if value is None else size(value))
         if value is not None:
             self._own[recorded.number] = value
+        if isinstance(fact, WorkflowNodeScheduled):
+            self._handed_out.add(fact.execution.id)
         self.state = evolve(self.state, recorded)
         self.facts.append(recorded)
 
@@ -102,6 +106,10 @@ class Draft:
             if isinstance(recorded.fact, WorkflowWaitOpened) and recorded.fact.key == key:
                 return recorded.fact.execution.id
         return None
+
+    def is_claimed(self, execution_id: str) -> bool:
+        """Whether a worker holds the present attempt; nobody can hold what this very decision hands out."""
+        return execution_id not in self._handed_out and self.known.is_claimed(execution_id)
 
     def node(self, execution: Execution) -> Node:
         """The node an execution visits."""

@@ -76,7 +76,7 @@ def _called_off(draft: Draft, fan_out: FanOut) -> tuple[str, ...]:
         and fan_out_of(execution.ref.branch) == id
     ]
     scheduled.sort(key=lambda execution: execution.born)
-    return tuple(e.ref.id for e in scheduled if not draft.known.is_claimed(e.ref.id))
+    return tuple(e.ref.id for e in scheduled if not draft.is_claimed(e.ref.id))
 
 
 def _report(draft: Draft, fan_out: FanOut) -> JsonText:
