@@ -7,8 +7,19 @@ from datetime import timedelta
 from random import Random
 from typing import Any, TypeVar
 
-from orchestrator.core.decide.commands import AnswerAttempt, CompleteWait, ReconcileExecution, ResolveWait
+from orchestrator.core.data import DEFAULT_LIMITS, EMPTY, DataLimits, compact
+from orchestrator.core.decide.commands import (
+    AnswerAttempt,
+    Command,
+    CompleteWait,
+    LoseAttempt,
+    ReconcileExecution,
+    ResolveWait,
+    StopAttempt,
+    TimeOutAttempt,
+)
 from orchestrator.core.document import definition_from
+from orchestrator.core.ids import attempt_id
 from orchestrator.core.outcomes import Ambiguous, Failed, Skipped, Succeeded, Suspended, receipt_of
 from orchestrator.core.state import Execution, ExecutionStatus, Wait
 from orchestrator.errors import Refused, Rejected
@@ -21,6 +32,9 @@ T = TypeVar("T")
 PATIENCE = 2_000
 
 LARGE = "x" * 600
+
+#: The usual ones, and some under which composed inputs soon become too large.
+LIMITS = (DEFAULT_LIMITS, DataLimits(max_input_bytes=1_500))
 
 _SPARE = ("failed", "fallback")
 _OUTLETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -179,7 +193,15 @@ class Driver:
     def _steps(self) -> list[Callable[[], None]]:
         steps: list[Callable[[], None]] = [self._wake, self._signal, self._late]
         if self._of(ExecutionStatus.SCHEDULED):
-            steps += [self._answer, self._answer, self._answer, self._answers, self._claim, self._claim, self._trouble]
+            steps += [
+                self._answer,
+                self._answer,
+                self._several,
+                self._several,
+                self._several,
+                self._claim,
+                self._trouble,
+            ]
         if self._waits():
             steps += [self._resolve, self._resolve, self._wrong]
         if self._of(ExecutionStatus.RECONCILIATION_REQUIRED):
@@ -209,37 +231,38 @@ class Driver:
             )
         )
 
-    def _command(self, execution: Execution) -> AnswerAttempt:
+    def _command(self, execution: Execution) -> Command:
         return AnswerAttempt(execution.ref.id, execution.attempt, receipt_of(self._outcome(execution)))
+
+    def _mishap(self, execution: Execution) -> Command:
+        id, attempt = execution.ref.id, execution.attempt
+        effect = self._pick(("idempotent", "safe", "once"))
+        mishaps: tuple[Command, ...] = (
+            TimeOutAttempt(id, attempt, effect),
+            LoseAttempt(id, attempt, 1 + self._number() % 3, effect),
+            StopAttempt(id, attempt, effect, claimed=bool(self._number() % 2)),
+        )
+        return self._pick(mishaps)
 
     def _answer(self) -> None:
         execution = self._pick(self._of(ExecutionStatus.SCHEDULED))
         assert True is self.world.tell(self._command(execution))
 
-    def _answers(self) -> None:
+    def _trouble(self) -> None:
+        self.world.tell(self._mishap(self._pick(self._of(ExecutionStatus.SCHEDULED))))
+
+    def _several(self) -> None:
+        """What became of up to four attempts, told in one go."""
         executions = self._of(ExecutionStatus.SCHEDULED)
-        chosen = executions[: 1 + self._number() % 3]
+        chosen = executions[: 2 + self._number() % 3]
         for execution in chosen:
-            self.world.owed[f"{execution.ref.id}.{execution.attempt}"] = True
-        self.world.tell(*(self._command(execution) for execution in chosen))
+            self.world.owed[attempt_id(execution.ref.id, execution.attempt)] = True
+        makers = (self._command, self._command, self._mishap)
+        self.world.tell(*(self._pick(makers)(execution) for execution in chosen))
 
     def _claim(self) -> None:
         for id in list(self.world.owed)[: 1 + self._number() % 3]:
             self.world.owed[id] = True
-
-    def _trouble(self) -> None:
-        execution = self._pick(self._of(ExecutionStatus.SCHEDULED))
-        node, key = execution.ref.node, execution.ref.branch[-1].key if execution.ref.branch else None
-        if execution is not self.world.execution(node, key):
-            return
-        effect = self._pick(("idempotent", "safe", "once"))
-        self._pick(
-            (
-                lambda: self.world.time_out(node, key=key, effect=effect),
-                lambda: self.world.lose(node, key=key, effect=effect, losses=1 + self._number() % 3),
-                lambda: self.world.stop(node, key=key, effect=effect, claimed=bool(self._number() % 2)),
-            )
-        )()
 
     def _late(self) -> None:
         """An answer of an attempt that is over, or never was."""
@@ -258,8 +281,7 @@ class Driver:
 
     def _resolve(self) -> None:
         execution, wait = self._pick(self._waits())
-        value = receipt_of({"by": "hand"}).output
-        assert value is not None
+        value = compact({"by": "hand"})
         match wait.kind:
             case "signal":
                 self.world.tell(ResolveWait(wait.id, self._pick(("resumed", "cancelled")), value))
@@ -280,12 +302,15 @@ class Driver:
     def _wrong(self) -> None:
         """What does not fit is refused and changes nothing."""
         execution, wait = self._pick(self._waits())
-        refused = (
-            ResolveWait(wait.id, "sideways", receipt_of({}).output or receipt_of(1).output),  # type: ignore[arg-type]
+        refused: list[Command] = [
+            ResolveWait(wait.id, "sideways", EMPTY),
             CompleteWait(wait.id, receipt_of(Ambiguous("no"))),
             CompleteWait(wait.id, receipt_of(Succeeded("nowhere"))),
+            CompleteWait(wait.id, receipt_of(object())),
             ReconcileExecution(execution.ref.id, receipt_of(Skipped("no"))),
-        )
+        ]
+        if wait.kind != "completion":
+            refused.append(CompleteWait(wait.id, receipt_of(Skipped("no"))))
         try:
             self.world.tell(self._pick(refused))
         except Refused:

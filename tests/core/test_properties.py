@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.chance import Driver, definition_by, payload_by
+from tests.core.chance import LIMITS, Driver, definition_by, payload_by
 from tests.core.world import World
 
 
@@ -16,5 +16,5 @@ from tests.core.world import World
 @pytest.mark.behaviour("B101")
 @given(st.randoms(use_true_random=True))
 def test_every_run_keeps_every_promise_and_ends(chance: Random) -> None:
-    world = World.start(definition_by(chance), payload_by(chance))
+    world = World.start(definition_by(chance), payload_by(chance), limits=chance.choice(LIMITS))
     Driver(world, chance).play()
