@@ -18,7 +18,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.errors import StoreUnavailable
 from orchestrator.pumps.metronome import PUMPS
 from orchestrator.pumps.pump import Pump
-from orchestrator.wiring import engine_from, settings_of
+from orchestrator.wiring import close, engine_from, settings_of
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -114,7 +114,7 @@ class Metronome(Scheduler):
         """Give up what was opened here."""
         super().close()
         if self._engine is not None and not self._shared:
-            self._engine.store.close()
+            close(self._engine)
 
     def _started(self) -> Pumping:
         settings = settings_of(self.app)

@@ -1,6 +1,7 @@
-"""Growth: what a step costs at the end of a long run against its start, and an item of a large fan-out against a small one.
+"""Growth: a step at the end of a long run against one at its start, an item of a large fan-out against a small one.
 
-A performer that does nothing, in one thread, claim and answer for every attempt as a worker makes them. Ratios of one run.
+Performers do nothing; claim and answer are made for every attempt as a worker makes them, in one thread. Ratios of one
+run.
 """
 
 from __future__ import annotations

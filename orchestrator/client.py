@@ -23,7 +23,7 @@ from orchestrator.core.decide.commands import (
     ResolveWait,
     SendSignal,
 )
-from orchestrator.core.document import definition_from, definition_from_text
+from orchestrator.core.document import definition_from
 from orchestrator.core.facts import Trigger
 from orchestrator.core.graph import Definition, Outlet
 from orchestrator.core.journal import JournalEntry, entries
@@ -31,8 +31,9 @@ from orchestrator.core.outcomes import FailureKind, Outcome, Receipt, receipt_of
 from orchestrator.core.snapshot import RunSnapshot, large_outputs, snapshot
 from orchestrator.core.state import RunState, RunStatus
 from orchestrator.definition_files import load_document
+from orchestrator.engine.arguments import actor_of, contract_of, nowhere, reason_of, require_findable, require_version
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.loading import recorded
+from orchestrator.engine.loading import recorded, stored_definition
 from orchestrator.engine.starting import Started, StartRequest
 from orchestrator.errors import NotFound, Refused, WaitClosed
 from orchestrator.ports.records import DefinitionRow, RunRow, WaitRow
@@ -105,6 +106,8 @@ class Orchestrator:
 
     def activate(self, workflow: str, version: int | None, *, scope: str = DEFAULT_SCOPE) -> None:
         """Make this version the active one; None deactivates the workflow. Runs that exist are not touched."""
+        require_findable("workflow", workflow, scope)
+        require_version(workflow, version)
         with self._engine.store.transaction() as tx:
             if version is not None and tx.definition(scope, workflow, version) is None:
                 raise NotFound("definition", f"{workflow}@{version}")
@@ -114,14 +117,18 @@ class Orchestrator:
 
     def definition(self, workflow: str, version: int | None = None, *, scope: str = DEFAULT_SCOPE) -> Definition:
         """That version, or the active one. Raises `NotFound`."""
+        require_findable("definition", workflow, scope)
+        require_version(workflow, version)
         with self._engine.store.reading() as tx:
             row = tx.definition(scope, workflow, version)
         if row is None:
             raise NotFound("definition", workflow if version is None else f"{workflow}@{version}")
-        return definition_from_text(row.document)
+        return stored_definition(row)
 
     def definitions(self, workflow: str | None = None, *, scope: str = DEFAULT_SCOPE) -> list[DefinitionRow]:
         """All published versions."""
+        if nowhere(scope, workflow):
+            return []
         with self._engine.store.reading() as tx:
             return tx.definitions(scope, workflow)
 
@@ -159,6 +166,7 @@ class Orchestrator:
 
     def state(self, run_id: str, *, scope: str = DEFAULT_SCOPE) -> RunState:
         """The folded state of a run. Raises `NotFound`."""
+        require_findable("run", run_id, scope)
         state = self._engine.state(run_id)
         if state.scope != scope:
             raise NotFound("run", run_id)
@@ -174,8 +182,11 @@ class Orchestrator:
         self, which: RunFilter | None = None, *, limit: int = 100, before: tuple[datetime, str] | None = None
     ) -> list[RunRow]:
         """Runs, newest first; the next page is `before` the last row's (started_at, run_id)."""
+        asked = which or RunFilter(scope=DEFAULT_SCOPE)
+        if nowhere(asked.scope, asked.workflow, asked.status, asked.subject_kind, asked.subject_id):
+            return []
         with self._engine.store.reading() as tx:
-            return tx.runs(which or RunFilter(scope=DEFAULT_SCOPE), limit=limit, before=before)
+            return tx.runs(asked, limit=limit, before=before)
 
     def wait_for(self, run_id: str, timeout: float | timedelta = 30.0, *, scope: str = DEFAULT_SCOPE) -> RunSnapshot:
         """Block until the run is final. Raises `TimeoutError` after `timeout` seconds, saying where the run stands."""
@@ -203,16 +214,17 @@ class Orchestrator:
     ) -> int:
         """Resume every open signal wait of the run that accepts ``name@version``; answers with how many.
 
-        With none waiting the answer is 0 and nothing is kept. Raises `BadData` for a payload that is not acceptable.
+        With none waiting the answer is 0 and nothing is kept. Raises `Refused` for a payload, a contract or an actor
+        that cannot be one.
         """
         value = canonical(payload, self._engine.limits)
-        return int(str(self._tell(run_id, SendSignal(contract, value, actor), scope)))
+        return int(str(self._tell(run_id, SendSignal(contract_of(contract), value, actor_of(actor)), scope)))
 
     def cancel(
         self, run_id: str, *, actor: str | None = None, reason: str | None = None, scope: str = DEFAULT_SCOPE
     ) -> None:
         """End the run now: open waits are withdrawn, running attempts called off. Nothing after a final status."""
-        self._tell(run_id, CancelRun(actor, reason), scope)
+        self._tell(run_id, CancelRun(actor_of(actor), reason_of(reason)), scope)
 
     def reconcile(
         self,
@@ -224,7 +236,7 @@ class Orchestrator:
         scope: str = DEFAULT_SCOPE,
     ) -> None:
         """Choose the outcome of an execution whose effect nobody knows: `Succeeded`, `Failed` or `Skipped`."""
-        self._tell(run_id, ReconcileExecution(execution_id, self._receipt(outcome), actor), scope)
+        self._tell(run_id, ReconcileExecution(execution_id, self._receipt(outcome), actor_of(actor)), scope)
 
     # --- waits ------------------------------------------------------------------------------------------------------
 
@@ -232,6 +244,8 @@ class Orchestrator:
         self, *, kind: str | None = None, run_id: str | None = None, limit: int = 1000, scope: str = DEFAULT_SCOPE
     ) -> list[WaitRow]:
         """Open waits, oldest first."""
+        if nowhere(scope, run_id, kind):
+            return []
         with self._engine.store.reading() as tx:
             return tx.waits(scope=scope, run_id=run_id, kind=kind, limit=limit)
 
@@ -264,26 +278,28 @@ class Orchestrator:
 
         Raises `NotFound` when no such key was ever opened, `WaitClosed`, or `Refused`; the wait then stays open.
         """
-        receipt = self._receipt(outcome)
+        receipt, named = self._receipt(outcome), actor_of(actor)
+        require_findable("completion key", key, scope)
         with self._engine.store.reading() as tx:
             row = tx.wait_by_key(scope, key)
         if row is None:
             raise NotFound("completion key", key)
         if row.status != "open":
             raise WaitClosed(row.wait_id, outlet=row.outlet, actor=row.actor, at=row.closed_at)
-        self._engine.tell(row.run_id, CompleteWait(row.wait_id, receipt, actor))
+        self._engine.tell(row.run_id, CompleteWait(row.wait_id, receipt, named))
 
     # ----------------------------------------------------------------------------------------------------------------
 
     def _resolve(self, wait_id: str, outlet: str, payload: object, *, actor: str | None, scope: str) -> None:
-        value = canonical(payload, self._engine.limits)
+        value, named = canonical(payload, self._engine.limits), actor_of(actor)
+        require_findable("wait", wait_id, scope)
         with self._engine.store.reading() as tx:
             row = tx.wait(wait_id)
         if row is None or row.scope != scope:
             raise NotFound("wait", wait_id)
         if row.status != "open":
             raise WaitClosed(wait_id, outlet=row.outlet, actor=row.actor, at=row.closed_at)
-        self._engine.tell(row.run_id, ResolveWait(wait_id, outlet, value, actor))
+        self._engine.tell(row.run_id, ResolveWait(wait_id, outlet, value, named))
 
     def _receipt(self, outcome: object) -> Receipt:
         receipt = receipt_of(outcome, self._engine.limits)
@@ -298,6 +314,7 @@ class Orchestrator:
 
     @staticmethod
     def _require_run(tx: Transaction, run_id: str, scope: str) -> RunRow:
+        require_findable("run", run_id, scope)
         row = tx.run(run_id)
         if row is None or row.scope != scope:
             raise NotFound("run", run_id)

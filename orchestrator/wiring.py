@@ -45,6 +45,13 @@ def engine_from(settings: Settings, *, app: Celery | None = None, policies: Sequ
     )
 
 
+def close(engine: Engine) -> None:
+    """Give up the connections of an engine: to the database, and to the broker."""
+    engine.store.close()
+    if isinstance(engine.dispatcher, CeleryDispatcher):
+        engine.dispatcher.close()
+
+
 def celery_app(settings: Settings) -> Celery:
     """A Celery application that publishes and has no tasks; it is not made the current one."""
     app = Celery("celeriac", set_as_current=False)

@@ -6,6 +6,8 @@ the worker's children run performers.
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import uuid
 from functools import partial
@@ -23,7 +25,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.performers.table import PerformerTable, collect
 from orchestrator.settings import Settings
 from orchestrator.store.migrate import upgrade
-from orchestrator.wiring import engine_from
+from orchestrator.wiring import close, engine_from
 from workers.application import made_from
 
 log = structlog.stdlib.get_logger(__name__)
@@ -32,6 +34,27 @@ log = structlog.stdlib.get_logger(__name__)
 PATIENCE: Final = 20.0
 
 _one_at_a_time = threading.Lock()
+
+
+class _Input:
+    """In a new process of the pool the program's input is let alone. Celery would close it, and wait for ever when a
+    thread of the parent was just reading from it. Forks by the program's own main thread are not touched."""
+
+    def __init__(self) -> None:
+        self._ours = False
+        self._kept: object = None
+        os.register_at_fork(before=self._before, after_in_child=self._in_child)
+
+    def _before(self) -> None:
+        self._ours = _one_at_a_time.locked() and threading.current_thread() is not threading.main_thread()
+
+    def _in_child(self) -> None:
+        if self._ours:
+            self._kept = sys.stdin  # to be collected would be to be closed
+            sys.stdin = None
+
+
+_input = _Input()
 
 
 class Embedded:
@@ -77,7 +100,7 @@ class Embedded:
             log.error("performers_still_running", attempts=[request.id for request in list(state.active_requests)])
             self._worker.workplace.abandon()
         self._beat_thread.join()
-        self.engine.store.close()
+        close(self.engine)
         _one_at_a_time.release()
 
     def __enter__(self) -> Self:

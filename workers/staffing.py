@@ -10,7 +10,6 @@ from celery import Celery
 from orchestrator.engine.engine import Engine
 from orchestrator.performers.table import PerformerTable
 from orchestrator.settings import Settings
-from orchestrator.wiring import engine_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +20,6 @@ class Staff:
     table: PerformerTable
     #: An engine that is shared with others in this process; else the worker opens its own.
     shared: Engine | None = None
-
-    def engine(self, app: Celery) -> Engine:
-        """The engine of the worker that starts."""
-        return self.shared or engine_from(self.settings, app=app)
 
 
 _STAFF: weakref.WeakKeyDictionary[Celery, Staff] = weakref.WeakKeyDictionary()

@@ -23,8 +23,7 @@ class DeskStep(bootsteps.StartStopStep):
 
     def start(self, worker: Any) -> None:
         """See `Workplace.open`."""
-        staff = staff_of(worker.app)
-        worker.workplace = Workplace(worker, staff.engine(worker.app), staff.settings)
+        worker.workplace = Workplace(worker, staff_of(worker.app))
         worker.workplace.open()
 
     def close(self, worker: Any) -> None:

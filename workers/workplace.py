@@ -10,14 +10,14 @@ import structlog
 from celery import signals
 
 from orchestrator.dispatch.celery import HEADER
-from orchestrator.engine.engine import Engine
-from orchestrator.settings import Settings
+from orchestrator.wiring import close, engine_from
 from workers.bell import Bell
 from workers.books import Limit
 from workers.desk import Desk
 from workers.lease_keeper import LeaseKeeper
 from workers.loop_calls import LoopCalls
 from workers.pools import power_of
+from workers.staffing import Staff
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -31,9 +31,11 @@ LOOK: Final = 1.0
 class Workplace:
     """Belongs to one running worker, which is `controller`."""
 
-    def __init__(self, controller: Any, engine: Engine, settings: Settings) -> None:
+    def __init__(self, controller: Any, staff: Staff) -> None:
+        settings = staff.settings
         self._controller = controller
-        self._engine = engine
+        self._engine = engine = staff.shared or engine_from(settings, app=controller.app)
+        self._shared = staff.shared is not None
         self._process = os.getpid()
         self._name = f"celeriac-{id(self)}"
         self.power = power_of(controller.pool)
@@ -108,6 +110,8 @@ class Workplace:
         self._keeper.stop()
         signals.task_unknown.disconnect(dispatch_uid=self._name)
         signals.worker_process_init.disconnect(dispatch_uid=self._name)
+        if not self._shared:
+            close(self._engine)
 
     def abandon(self) -> None:
         """The pool does not stop: leave what runs to its leases."""

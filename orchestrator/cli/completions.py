@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.runs import Failed_, Output, Skipped_, Succeeded_, outcome_of
-from orchestrator.cli.terminal import Actor, DatabaseUrl, Scope, actor_of, opened, tell
+from orchestrator.cli.terminal import Actor, AsJson, DatabaseUrl, Scope, actor_of, opened, tell, tell_json
 
 
 def register(app: typer.Typer) -> None:
@@ -20,10 +20,11 @@ def complete(
     succeeded: Succeeded_ = None,
     failed: Failed_ = None,
     skipped: Skipped_ = None,
-    output: Output = "{}",
+    output: Output = None,
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Give a suspended node its answer; left to itself, success through `next`."""
     if succeeded is failed is skipped is None:
@@ -31,4 +32,7 @@ def complete(
     outcome = outcome_of(succeeded, failed, skipped, output)
     with opened(database_url) as orchestrator:
         orchestrator.complete(key, outcome, actor=actor_of(actor), scope=scope)
-    tell(f"{key} is completed")
+    if json:
+        tell_json({"key": key, "outcome": type(outcome).__name__})
+    else:
+        tell(f"{key} is completed")

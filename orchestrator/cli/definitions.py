@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,7 @@ from orchestrator.cli.terminal import (
     DatabaseUrl,
     Scope,
     complain,
+    misused,
     opened,
     run_id,
     tell,
@@ -20,6 +22,9 @@ from orchestrator.cli.terminal import (
     tell_table,
 )
 from orchestrator.errors import Reason, Refused, Rejected
+
+if TYPE_CHECKING:
+    from orchestrator.core.graph import Definition
 
 Files = Annotated[list[Path], typer.Argument(help="Documents, JSON or YAML.")]
 Named = Annotated[str, typer.Argument(metavar="ID[@V]", help="A workflow, and a version if not the active one.")]
@@ -40,10 +45,40 @@ def named(text: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (text, None)
 
 
+def read(files: Sequence[Path]) -> tuple[dict[str, Definition], dict[str, list[Reason]]]:
+    """What these files define, and what is wrong with those that define nothing; by their names."""
+    from orchestrator.core.document import definition_from
+    from orchestrator.definition_files import load_document
+
+    good: dict[str, Definition] = {}
+    bad: dict[str, list[Reason]] = {}
+    for file in files:
+        try:
+            good[str(file)] = definition_from(load_document(file))
+        except Rejected as error:
+            bad[str(file)] = error.reasons
+    return good, bad
+
+
+def _place(file: str, where: str) -> str:
+    return file if where in {"", file} else f"{file}: {where}"
+
+
 def publish(files: Files, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
-    """Publish versions and make them active; the same again changes nothing."""
+    """Publish versions and make them active; the same again changes nothing. With one bad file none is published."""
+    good, bad = read(files)
+    if bad:
+        raise Rejected(Reason(r.kind, _place(name, r.where), r.message) for name, told in bad.items() for r in told)
+    rows = []
     with opened(database_url) as orchestrator:
-        rows = [orchestrator.publish(file, scope=scope) for file in files]
+        for name, definition in good.items():
+            try:
+                rows.append(orchestrator.publish(definition, scope=scope))
+            except Rejected as error:
+                before = f"{len(rows)} of {len(good)} files are published; "
+                for reason in error.reasons:
+                    complain(f"{before if len(good) > 1 else ''}{name}: {reason}")
+                raise typer.Exit(1) from None
     if json:
         tell_json([{"workflow": r.workflow, "version": r.version, "active": r.active} for r in rows])
     else:
@@ -53,15 +88,8 @@ def publish(files: Files, scope: Scope = "default", database_url: DatabaseUrl = 
 
 def validate(files: Files, json: AsJson = False) -> None:
     """Check documents and list every violation; nothing is stored."""
-    from orchestrator.client import definition_of
-
-    told: dict[str, list[Reason]] = {}
-    for file in files:
-        try:
-            definition_of(file)
-            told[str(file)] = []
-        except Rejected as error:
-            told[str(file)] = error.reasons
+    _, bad = read(files)
+    told = {str(file): bad.get(str(file), []) for file in files}
     if json:
         tell_json(
             [
@@ -77,8 +105,8 @@ def validate(files: Files, json: AsJson = False) -> None:
             if not reasons:
                 tell(f"{name}: good")
             for reason in reasons:
-                complain(f"{name}: {reason}")
-    if any(told.values()):
+                complain(f"{_place(name, reason.where)}: {reason.kind}: {reason.message}")
+    if bad:
         raise typer.Exit(1)
 
 
@@ -120,28 +148,35 @@ def show(workflow: Named, scope: Scope = "default", database_url: DatabaseUrl = 
         return
     import yaml
 
-    tell(yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip())
+    typer.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip())
 
 
-def activate(workflow: Named, scope: Scope = "default", database_url: DatabaseUrl = None) -> None:
+def activate(workflow: Named, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
     """Make a version the active one: new runs start with it."""
     id, version = named(workflow)
     if version is None:
-        raise Refused(f"say which version of {id!r} to activate: {id}@VERSION")
+        raise misused(f"say which version of {id!r} to activate: {id}@VERSION")
     with opened(database_url) as orchestrator:
         orchestrator.activate(id, version, scope=scope)
-    tell(f"{id}@{version} is active")
+    if json:
+        tell_json({"workflow": id, "version": version, "active": True})
+    else:
+        tell(f"{id}@{version} is active")
 
 
 def deactivate(
     workflow: Annotated[str, typer.Argument(help="A workflow.")],
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Start no more runs of a workflow; those that exist go on."""
     with opened(database_url) as orchestrator:
         orchestrator.activate(workflow, None, scope=scope)
-    tell(f"{workflow} is not active any more")
+    if json:
+        tell_json({"workflow": workflow, "version": None, "active": False})
+    else:
+        tell(f"{workflow} is not active any more")
 
 
 def diagram(
@@ -150,6 +185,7 @@ def diagram(
     svg: Annotated[Path | None, typer.Option(help="Draw SVG into this file; left out: Mermaid on the output.")] = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Draw a version, as Mermaid or SVG, coloured by a run's statuses."""
     from orchestrator.drawing.mermaid import mermaid
@@ -166,11 +202,15 @@ def diagram(
                 about = f"{state.definition.workflow}@{state.definition.version}"
                 raise Refused(f"the run {run!r} is one of {about}, not of {workflow}")
             definition, overlay = state.definition, overlay_of(state)
-    if svg is None:
-        tell(mermaid(definition, overlay))
-        return
-    try:
-        svg.write_text(drawn(definition, overlay), encoding="utf-8")
-    except OSError as error:
-        raise Refused(f"the file {str(svg)!r} cannot be written: {error.strerror}") from error
-    tell(f"drawn into {svg}")
+    if svg is not None:
+        try:
+            svg.write_text(drawn(definition, overlay), encoding="utf-8")
+        except OSError as error:
+            raise Refused(f"the file {str(svg)!r} cannot be written: {error.strerror}") from error
+    if json:
+        document = {"workflow": id, "version": definition.version}
+        tell_json(document | ({"mermaid": mermaid(definition, overlay)} if svg is None else {"svg": str(svg)}))
+    elif svg is None:
+        typer.echo(mermaid(definition, overlay), nl=False)
+    else:
+        tell(f"drawn into {svg}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli.terminal import AsJson, DatabaseUrl, settings_for, tell, tell_json
+from orchestrator.cli.terminal import AsJson, DatabaseUrl, import_from_here, settings_for, tell, tell_json
 from orchestrator.errors import CeleriacError
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def _broker(settings: Settings) -> Finding:
 def _performers(settings: Settings) -> Finding:
     from orchestrator.performers.table import collect
 
+    import_from_here()
     try:
         table = collect(settings.performers)
     except CeleriacError as error:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import Final
+from importlib import import_module, metadata
+from io import TextIOWrapper
+from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.terminal import complain
+from orchestrator.cli.terminal import complain, misused
 from orchestrator.errors import CeleriacError, Rejected
 
 #: By noun: the module that registers it, and what it is for.
@@ -41,12 +42,12 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     app = typer.Typer(
         name="celeriac",
-        help="Durable workflow graphs for people who already run Celery.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    app.callback()(_celeriac)
     module = NOUNS[asked][0] if asked is not None and asked in NOUNS else None
     if module is not None:
         import_module(f"orchestrator.cli.{module}").register(app)
@@ -56,12 +57,27 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     return app
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"celeriac {metadata.version('celeriac')}")
+        raise typer.Exit
+
+
+def _celeriac(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Durable workflow graphs for people who already run Celery."""
+
+
 def _elsewhere() -> None:
     """Stands for a noun whose module was not needed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Exit codes: 0 done, 1 refused or failed (one sentence on the error output), 2 usage."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     told = list(sys.argv[1:] if arguments is None else arguments)
     sys.exit(run(told, application(told)))
 
@@ -69,25 +85,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str], app: Callable[..., object]) -> int:
     """Run an application and answer with the exit code."""
     try:
+        _readable(arguments)
         answer = app(args=list(arguments), standalone_mode=False)
-    except Rejected as error:
-        for reason in error.reasons:
-            complain(str(reason))
-    except CeleriacError as error:
-        if os.environ.get("CELERIAC_DEBUG"):
-            raise
-        complain(error.message)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        show, code = getattr(error, "show", None), getattr(error, "exit_code", 1)
-        if show is None or os.environ.get("CELERIAC_DEBUG"):
+        if os.environ.get("CELERIAC_DEBUG"):
             raise
+        return _complained(error)
+    return answer if isinstance(answer, int) else 0
+
+
+def _readable(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        if any("\ud800" <= letter <= "\udfff" for letter in argument):
+            raise misused(f"the argument {argument!a} is not UTF-8; write it in UTF-8")
+
+
+def _complained(error: Exception) -> int:
+    """Say what is wrong, and answer with the exit code."""
+    if isinstance(error, Rejected):
+        for reason in error.reasons:
+            complain(str(reason))
+    elif isinstance(error, CeleriacError):
+        complain(error.message)
+    elif (show := getattr(error, "show", None)) is not None:
         show()
-        return int(code)
+        return int(getattr(error, "exit_code", 1))
     else:
-        return answer if isinstance(answer, int) else 0
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        complain(f"this should not have happened: {said}; CELERIAC_DEBUG=1 shows where, please report it")
     return 1

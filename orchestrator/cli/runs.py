@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.terminal import (
+    SHORT,
     Actor,
     AsJson,
     DatabaseUrl,
     Payload,
     Scope,
     actor_of,
+    misused,
     opened,
     run_id,
     tell,
@@ -23,11 +25,15 @@ from orchestrator.cli.terminal import (
 )
 from orchestrator.errors import Refused
 
+if TYPE_CHECKING:
+    from orchestrator.client import Orchestrator
+    from orchestrator.core.outcomes import Outcome
+
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its beginning.")]
 Succeeded_ = Annotated[str | None, typer.Option("--succeeded", metavar="OUTLET", help="It happened.")]
 Failed_ = Annotated[str | None, typer.Option("--failed", metavar="REASON", help="It did not happen.")]
 Skipped_ = Annotated[str | None, typer.Option("--skipped", metavar="REASON", help="It is not needed.")]
-Output = Annotated[str, typer.Option(help="With --succeeded: the output, JSON, @FILE or @-.")]
+Output = Annotated[str | None, typer.Option(help="With --succeeded: the output, JSON, @FILE or @-; left out: {}.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -39,16 +45,28 @@ def register(app: typer.Typer) -> None:
     app.add_typer(noun, name="runs")
 
 
-def outcome_of(succeeded: str | None, failed: str | None, skipped: str | None, output: str) -> Any:
+def outcome_of(succeeded: str | None, failed: str | None, skipped: str | None, output: str | None) -> Outcome:
     """The outcome that exactly one of the options names."""
     from orchestrator.core.outcomes import Failed, Skipped, Succeeded
 
     told = [option for option in (succeeded, failed, skipped) if option is not None]
     if len(told) != 1:
-        raise Refused("say exactly one of --succeeded OUTLET, --failed REASON, --skipped REASON")
+        raise misused("say exactly one of --succeeded OUTLET, --failed REASON, --skipped REASON")
     if succeeded is not None:
-        return Succeeded(succeeded, value_of(output))
+        return Succeeded(succeeded, {} if output is None else value_of(output))
+    if output is not None:
+        raise misused("--output goes with --succeeded only")
     return Failed(failed) if failed is not None else Skipped(skipped or "")
+
+
+def subject_of(text: str | None) -> tuple[str, str] | None:
+    """``KIND:ID``."""
+    if text is None:
+        return None
+    kind, _, id = text.partition(":")
+    if not (kind and id):
+        raise misused(f"--subject is {text!r}; write it KIND:ID, for example order:10248")
+    return kind, id
 
 
 def start(
@@ -64,17 +82,11 @@ def start(
     json: AsJson = False,
 ) -> None:
     """Start a run of the active version."""
-    about = None
-    if subject is not None:
-        kind, colon, id = subject.partition(":")
-        if not (kind and colon and id):
-            raise Refused(f"--subject is {subject!r}; write it KIND:ID, for example order:10248")
-        about = (kind, id)
+    about, value, status = subject_of(subject), value_of(payload), None
     with opened(database_url) as orchestrator:
-        started = orchestrator.start(
-            workflow, value_of(payload), subject=about, correlation=correlation, key=key, scope=scope
-        )
-        status = None
+        started = orchestrator.start(workflow, value, subject=about, correlation=correlation, key=key, scope=scope)
+        if not json:
+            tell(f"{started.id} {'started' if started.created else 'was started before with this key'}")
         if wait:
             try:
                 status = orchestrator.wait_for(started.id, timeout, scope=scope).status.value
@@ -82,10 +94,8 @@ def start(
                 raise Refused(str(error)) from None
     if json:
         tell_json({"runId": started.id, "created": started.created} | ({"status": status} if wait else {}))
-    else:
-        tell(f"{started.id} {'started' if started.created else 'was started before with this key'}")
-        if wait:
-            tell(f"{started.id} {status}")
+    elif wait:
+        tell(f"{started.id} {status}")
     if wait and status != "Succeeded":
         raise typer.Exit(1)
 
@@ -105,9 +115,9 @@ def list_(
     from orchestrator.ports.store import RunFilter
 
     if status is not None and status not in set(RunStatus):
-        raise Refused(f"--status is {status!r}; it may be {', '.join(RunStatus)}")
-    kind, _, id = (subject or "").partition(":")
-    which = RunFilter(scope=scope, workflow=workflow, status=status, subject_kind=kind or None, subject_id=id or None)
+        raise misused(f"--status is {status!r}; it may be {', '.join(RunStatus)}")
+    kind, id = subject_of(subject) or (None, None)
+    which = RunFilter(scope=scope, workflow=workflow, status=status, subject_kind=kind, subject_id=id)
     with opened(database_url) as orchestrator:
         rows = orchestrator.runs(which, limit=limit)
     if json:
@@ -131,7 +141,7 @@ def list_(
         ("run", "workflow", "status", "subject", "started (UTC)"),
         (
             (
-                r.run_id,
+                r.run_id[:SHORT],
                 f"{r.workflow}@{r.version}",
                 r.status,
                 "" if r.subject_kind is None else f"{r.subject_kind}:{r.subject_id}",
@@ -140,6 +150,7 @@ def list_(
             for r in rows
         ),
         empty="no runs",
+        ids=1,
     )
 
 
@@ -162,9 +173,10 @@ def show(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, j
     about = f" about {subject['kind']}:{subject['id']}" if subject else ""
     tell(f"{snapshot.id}  {snapshot.workflow}@{snapshot.version}{about}  {snapshot.status}")
     tell_table(
-        ("node", "branch", "visit", "status", "attempts", "outlet", "failure", "execution"),
+        ("execution", "node", "branch", "visit", "status", "tries", "outlet", "failure"),
         (
             (
+                e.id[:SHORT],
                 e.node,
                 e.key,
                 e.execution.visit,
@@ -172,11 +184,11 @@ def show(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, j
                 e.attempts or "",
                 e.outlet,
                 "" if e.failure is None else f"{e.failure.code or e.failure.kind}: {e.failure.reason}",
-                e.id[:10],
             )
             for e in snapshot.executions
         ),
         empty="nothing has arrived anywhere",
+        ids=1,
     )
     if snapshot.unreachable:
         tell(f"never reached: {', '.join(snapshot.unreachable)}")
@@ -208,12 +220,13 @@ def cancel(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """End a run now; nothing happens to one that has ended."""
     with opened(database_url) as orchestrator:
         id = run_id(orchestrator, run, scope)
         orchestrator.cancel(id, actor=actor_of(actor), reason=reason, scope=scope)
-        tell(f"{id} {orchestrator.run(id, scope=scope).status}")
+        _tell_status(orchestrator, id, scope, json=json)
 
 
 def reconcile(
@@ -222,16 +235,25 @@ def reconcile(
     succeeded: Succeeded_ = None,
     failed: Failed_ = None,
     skipped: Skipped_ = None,
-    output: Output = "{}",
+    output: Output = None,
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Say what happened where nobody knows it."""
     outcome = outcome_of(succeeded, failed, skipped, output)
     with opened(database_url) as orchestrator:
         id = run_id(orchestrator, run, scope)
-        known = [each.id for each in orchestrator.run(id, scope=scope).executions]
+        known = sorted(orchestrator.state(id, scope=scope).executions)
         whole = whole_id("execution", execution, known)
         orchestrator.reconcile(id, whole, outcome, actor=actor_of(actor), scope=scope)
-        tell(f"{id} {orchestrator.run(id, scope=scope).status}")
+        _tell_status(orchestrator, id, scope, json=json)
+
+
+def _tell_status(orchestrator: Orchestrator, id: str, scope: str, *, json: bool) -> None:
+    status = orchestrator.state(id, scope=scope).status.value
+    if json:
+        tell_json({"runId": id, "status": status})
+    else:
+        tell(f"{id} {status}")

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.terminal import AsJson, tell, tell_json
-from orchestrator.errors import Refused
+from orchestrator.cli.terminal import AsJson, misused, tell, tell_json
 
 
 def register(app: typer.Typer) -> None:
@@ -35,11 +34,11 @@ def preview(
     from orchestrator.core.instants import format_instant, parse_instant
 
     if timezone != "UTC":
-        raise Refused(f"--timezone is {timezone!r}; expressions are evaluated in UTC")
+        raise misused(f"--timezone is {timezone!r}; expressions are evaluated in UTC")
     try:
         after = datetime.now(UTC) if from_ is None else parse_instant(from_)
     except ValueError as error:
-        raise Refused(f"--from: {error}") from None
+        raise misused(f"--from: {error}") from None
     instants = [format_instant(instant) for instant in CronExpression.parse(expression).upcoming(after, count)]
     if json:
         tell_json(instants)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from orchestrator.cli.terminal import AsJson, DatabaseUrl, Scope, opened, run_id, tell, tell_json
 
+if TYPE_CHECKING:
+    from orchestrator.engine.auditing import Difference
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("verify")(verify)
+
+
+def difference_document(difference: Difference) -> dict[str, Any]:
+    """On the wire."""
+    return {
+        "runId": difference.run_id,
+        "table": difference.table,
+        "key": difference.key,
+        "message": str(difference),
+    }
 
 
 def verify(
@@ -27,7 +40,7 @@ def verify(
         run_ids = None if run is None else [run_id(orchestrator, run, scope)]
         differences = list(audit(orchestrator.engine.store, run_ids))
     if json:
-        tell_json([{"runId": d.run_id, "table": d.table, "key": d.key, "message": str(d)} for d in differences])
+        tell_json([difference_document(difference) for difference in differences])
     else:
         for difference in differences:
             tell(str(difference))

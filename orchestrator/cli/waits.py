@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.terminal import (
+    SHORT,
     Actor,
     AsJson,
     DatabaseUrl,
     Payload,
     Scope,
     actor_of,
+    misused,
     opened,
     run_id,
     tell,
@@ -21,7 +23,6 @@ from orchestrator.cli.terminal import (
     value_of,
     wait_id,
 )
-from orchestrator.errors import Refused
 
 Wait = Annotated[str, typer.Argument(metavar="WAIT", help="A wait's id, or its beginning.")]
 
@@ -49,7 +50,7 @@ def list_(
     from orchestrator.core.instants import format_instant
 
     if kind is not None and kind not in KINDS:
-        raise Refused(f"--kind is {kind!r}; it may be {', '.join(KINDS)}")
+        raise misused(f"--kind is {kind!r}; it may be {', '.join(KINDS)}")
     with opened(database_url) as orchestrator:
         of_run = None if run is None else run_id(orchestrator, run, scope)
         rows = orchestrator.waits(kind=kind, run_id=of_run, limit=limit, scope=scope)
@@ -60,6 +61,7 @@ def list_(
                     "waitId": r.wait_id,
                     "runId": r.run_id,
                     "workflow": r.workflow,
+                    "executionId": r.execution_id,
                     "node": r.node,
                     "branch": r.branch_key,
                     "kind": r.kind,
@@ -73,23 +75,32 @@ def list_(
         )
         return
     tell_table(
-        ("wait", "kind", "workflow", "node", "branch", "until (UTC)"),
+        ("wait", "run", "kind", "workflow", "node", "branch", "until (UTC)"),
         (
             (
-                r.wait_id,
+                r.wait_id[:SHORT],
+                r.run_id[:SHORT],
                 r.kind,
                 r.workflow,
                 r.node,
                 r.branch_key,
-                "" if r.deadline is None else f"{r.deadline:%Y-%m-%d %H:%M}",
+                "" if r.deadline is None else f"{r.deadline:%m-%d %H:%M}",
             )
             for r in rows
         ),
         empty="nothing waits",
+        ids=2,
     )
 
 
-def _close(verb: str, wait: str, payload: str, actor: str | None, *, scope: str, database_url: str | None) -> None:
+#: What becomes of a wait by each verb.
+DONE = {"approve": "approved", "reject": "rejected", "resume": "resumed", "cancel": "cancelled"}
+
+
+def _close(
+    verb: str, wait: str, payload: str, actor: str | None, *, scope: str, database_url: str | None, json: bool
+) -> None:
+    value = value_of(payload)
     with opened(database_url) as orchestrator:
         id = wait_id(orchestrator, wait, scope)
         close = {
@@ -98,33 +109,56 @@ def _close(verb: str, wait: str, payload: str, actor: str | None, *, scope: str,
             "resume": orchestrator.resume,
             "cancel": orchestrator.cancel_wait,
         }[verb]
-        close(id, value_of(payload), actor=actor_of(actor), scope=scope)
-    tell(f"{id}: {verb} is recorded")
+        close(id, value, actor=actor_of(actor), scope=scope)
+    if json:
+        tell_json({"waitId": id, "outlet": DONE[verb]})
+    else:
+        tell(f"{id} is {DONE[verb]}")
 
 
 def approve(
-    wait: Wait, payload: Payload = "{}", actor: Actor = None, scope: Scope = "default", database_url: DatabaseUrl = None
+    wait: Wait,
+    payload: Payload = "{}",
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Say yes to an approval."""
-    _close("approve", wait, payload, actor, scope=scope, database_url=database_url)
+    _close("approve", wait, payload, actor, scope=scope, database_url=database_url, json=json)
 
 
 def reject(
-    wait: Wait, payload: Payload = "{}", actor: Actor = None, scope: Scope = "default", database_url: DatabaseUrl = None
+    wait: Wait,
+    payload: Payload = "{}",
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Say no to an approval."""
-    _close("reject", wait, payload, actor, scope=scope, database_url=database_url)
+    _close("reject", wait, payload, actor, scope=scope, database_url=database_url, json=json)
 
 
 def resume(
-    wait: Wait, payload: Payload = "{}", actor: Actor = None, scope: Scope = "default", database_url: DatabaseUrl = None
+    wait: Wait,
+    payload: Payload = "{}",
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Resume one signal wait, whatever contract it names."""
-    _close("resume", wait, payload, actor, scope=scope, database_url=database_url)
+    _close("resume", wait, payload, actor, scope=scope, database_url=database_url, json=json)
 
 
 def cancel(
-    wait: Wait, payload: Payload = "{}", actor: Actor = None, scope: Scope = "default", database_url: DatabaseUrl = None
+    wait: Wait,
+    payload: Payload = "{}",
+    actor: Actor = None,
+    scope: Scope = "default",
+    database_url: DatabaseUrl = None,
+    json: AsJson = False,
 ) -> None:
     """Call a signal wait off."""
-    _close("cancel", wait, payload, actor, scope=scope, database_url=database_url)
+    _close("cancel", wait, payload, actor, scope=scope, database_url=database_url, json=json)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from typing import Any, get_type_hints
 
@@ -138,6 +138,8 @@ def _plan_of(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Json], Callable
 
 #: By fact type: each field's name, its name on the wire, and the ways there and back.
 _PLANS = {kind: _plan_of(kind) for kind in FACT_TYPES.values()}
+#: By fact type: the fields without a default, which are None when the document leaves them out.
+_NEEDED = {kind: {f.name for f in fields(kind) if f.default is MISSING} for kind in FACT_TYPES.values()}
 _WITH_VALUE = frozenset(kind for kind in FACT_TYPES.values() if "value" in get_type_hints(kind))
 
 
@@ -167,7 +169,10 @@ def fact_from(type_: str, data: str, value: JsonText | None) -> Fact:
     arguments: dict[str, Any] = {}
     for name, wire, _, from_ in _PLANS[kind]:
         told = document.get(wire)
-        arguments[name] = None if told is None else from_(told)
+        if told is not None:
+            arguments[name] = from_(told)
+        elif name in _NEEDED[kind]:
+            arguments[name] = None
     if kind in _WITH_VALUE:
         arguments["value"] = value
     return kind(**arguments)

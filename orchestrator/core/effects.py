@@ -94,4 +94,4 @@ def _joined(owes: Effects, fact: WorkflowBranchesJoined, after: RunState) -> Non
     for id, execution in after.executions.items():
         branch = execution.ref.branch
         if execution.status is ExecutionStatus.CANCELLED and branch and fan_out_of(branch) == fan_out_id:
-            owes.timers.setdefault(id, None)
+            owes.timers[id] = None

@@ -161,7 +161,7 @@ def _apply(state: RunState, recorded: Recorded) -> None:
         case WorkflowWaitOpened() as fact:
             wait = Wait(fact.wait_id, fact.wait_kind, recorded.at, fact.deadline, fact.signal, fact.key)
             known = state.executions[fact.execution.id]
-            paths.place(state, replace(known, status=ExecutionStatus.WAITING, wait=wait, closing=None, answer=None))
+            paths.place(state, replace(known, status=ExecutionStatus.WAITING, wait=wait, answer=None))
             state.waits = state.waits.insert(fact.wait_id, fact.execution.id)
             state.concluding = state.concluding.discard(fact.execution.id)
         case WorkflowWaitResolved() as fact:

@@ -66,7 +66,7 @@ def _put(recorded: Recorded, data: dict[str, Any], values: dict[int, Any]) -> No
             data["output"] = value
         case WorkflowWaitResolved(outcome=outcome):
             if outcome is None:
-                data["output"] = {} if value is None else value
+                data["output"] = values.get(recorded.number, {})
             elif outcome.status == "succeeded":
                 data["outcome"]["output"] = value
         case _:

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from orchestrator.core.data import DEFAULT_LIMITS, DataLimits, JsonText, canonical, printable
 from orchestrator.core.ids import id_problem
+from orchestrator.core.shapes import MAX_DURATION, duration_problem
 from orchestrator.errors import BadData
 
 #: Reasons and codes longer than this are cut: a journal is no place for a stack dump.
@@ -127,14 +128,15 @@ def receipt_of(answer: object, limits: DataLimits = DEFAULT_LIMITS) -> Receipt:
             if (problem := id_problem(key)) is not None:
                 return failure(FailureKind.ERROR, f"the key of a suspension {problem}", retryable=False)
             if expires_after is not None and not _is_duration(expires_after):
-                return failure(FailureKind.ERROR, "expires_after must be a timedelta of zero or more", retryable=False)
+                problem = f"expires_after must be a timedelta from zero to {MAX_DURATION.days:,} days"
+                return failure(FailureKind.ERROR, problem, retryable=False)
             return Receipt("suspended", key=key, expires_after=expires_after or None)
         case _:
             return receipt_of(Succeeded(output=answer), limits)
 
 
 def _is_duration(value: object) -> bool:
-    return isinstance(value, timedelta) and value >= timedelta(0)
+    return isinstance(value, timedelta) and duration_problem(value) is None
 
 
 def receipt_of_exception(error: BaseException) -> Receipt:

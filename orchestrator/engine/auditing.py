@@ -13,7 +13,7 @@ from orchestrator.core.evolve import evolve
 from orchestrator.core.facts import WorkflowWaitCancelled, WorkflowWaitOpened, WorkflowWaitResolved
 from orchestrator.core.ids import attempt_id
 from orchestrator.core.state import ExecutionStatus, RunState
-from orchestrator.engine.loading import recorded
+from orchestrator.engine.loading import UNREADABLE, recorded
 from orchestrator.engine.rows import attempt_row, run_row, wait_row
 from orchestrator.errors import CeleriacError
 from orchestrator.ports.records import AttemptRow, AttemptState, Change, TimerRow, WaitRow
@@ -63,7 +63,7 @@ def audit(store: Store, run_ids: Sequence[str] | None = None) -> Iterator[Differ
 def _audit_run(tx: Transaction, run_id: str) -> Iterator[Difference]:
     try:
         state, waits = _fold(tx, run_id)
-    except (CeleriacError, KeyError, ValueError, AssertionError) as error:
+    except UNREADABLE as error:
         yield Difference(run_id, "facts", "", "a journal that folds", f"{type(error).__name__}: {error}")
         return
     row = tx.run(run_id)

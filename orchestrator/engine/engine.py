@@ -7,19 +7,18 @@ from datetime import datetime, timedelta
 
 from orchestrator.core.admission import AdmissionPolicy
 from orchestrator.core.data import DEFAULT_LIMITS, DataLimits
-from orchestrator.core.decide.commands import Command, Wake
+from orchestrator.core.decide.commands import Command
 from orchestrator.core.graph import Definition
 from orchestrator.core.state import RunState
-from orchestrator.engine import performing, starting
-from orchestrator.engine.advancing import apply
+from orchestrator.engine import performing, starting, waking
+from orchestrator.engine.answers import act, advance, take_stored
 from orchestrator.engine.deps import Deps
 from orchestrator.engine.loading import FoldedStates
-from orchestrator.engine.rows import due_now
 from orchestrator.engine.starting import Started, StartRequest
 from orchestrator.engine.work import Answer, Work
 from orchestrator.errors import NotFound
 from orchestrator.ports.dispatch import Clock, Dispatcher
-from orchestrator.ports.records import AttemptRow, DefinitionRow
+from orchestrator.ports.records import DefinitionRow
 from orchestrator.ports.store import ClaimRequest, Store
 
 
@@ -56,7 +55,7 @@ class Engine:
 
     def tell(self, run_id: str, command: Command) -> object:
         """Apply one command to a run and answer with its reply. Raises `NotFound` and the errors of the command."""
-        batch = apply(self._deps, {run_id: (command,)})
+        batch = act(self._deps, (run_id,), lambda _, held: dict.fromkeys(held, (command,)))
         if run_id in batch.refused:
             raise batch.refused[run_id]
         if run_id not in batch.decisions:
@@ -78,8 +77,8 @@ class Engine:
         return performing.claim(self._deps, requests, worker)
 
     def advance(self, answers: Sequence[Answer]) -> frozenset[str]:
-        """See `performing.advance`."""
-        return performing.advance(self._deps, answers)
+        """See `answers.advance`."""
+        return advance(self._deps, answers)
 
     def renew(self, claims: Sequence[tuple[str, int]]) -> set[str]:
         """See `performing.renew`."""
@@ -89,9 +88,9 @@ class Engine:
         """See `performing.hand_back`."""
         performing.hand_back(self._deps, claims)
 
-    def lost(self, claims: Sequence[tuple[str, int]]) -> None:
+    def lost(self, claims: Sequence[tuple[str, int]], *, unless_renewed: bool = False) -> None:
         """See `performing.lost`."""
-        performing.lost(self._deps, claims)
+        performing.lost(self._deps, claims, unless_renewed=unless_renewed)
 
     def stopped(self, claims: Sequence[tuple[str, int]]) -> None:
         """See `performing.stopped`."""
@@ -108,25 +107,9 @@ class Engine:
     # --- beat -------------------------------------------------------------------------------------------------------
 
     def wake(self, run_ids: Sequence[str], now: datetime) -> None:
-        """Look at these runs for what is due; what is due and cannot be is left to whatever frees the run."""
-        batch = apply(self._deps, {run_id: (Wake(),) for run_id in run_ids})
-        for run_id, decision in batch.decisions.items():
-            state = decision.state
-            waiting = [*state.waits.values(), *_retries(state)]
-            blocked = [id for id in waiting if due_now(state.executions[id], now)]
-            if blocked and not state.final:
-                with self.store.transaction() as tx:
-                    tx.park_timers(run_id, blocked)
+        """See `waking.wake`."""
+        waking.wake(self._deps, run_ids, now)
 
     def take_stored(self, run_ids: Sequence[str]) -> int:
-        """See `performing.take_stored`."""
-        return performing.take_stored(self._deps, run_ids)
-
-    def lose(self, rows: Sequence[AttemptRow]) -> None:
-        """See `performing.lose`."""
-        performing.lose(self._deps, rows)
-
-
-def _retries(state: RunState) -> list[str]:
-    lanes = [state.lane, *(state.fan_outs[id].lane for id in state.gathering)]
-    return [id for lane in lanes for id in lane.retries]
+        """See `answers.take_stored`."""
+        return take_stored(self._deps, run_ids)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from orchestrator.core.codec import fact_from
 from orchestrator.core.data import JsonText
 from orchestrator.core.decide.draft import Known, Missing
+from orchestrator.core.document import definition_from_text
 from orchestrator.core.evolve import fold
 from orchestrator.core.facts import Recorded, WorkflowBranchesFannedOut
+from orchestrator.core.graph import Definition
 from orchestrator.core.state import INLINE_BYTES, RunState
 from orchestrator.errors import CeleriacError
-from orchestrator.ports.records import AttemptState, StoredFact
+from orchestrator.ports.records import AttemptState, DefinitionRow, StoredFact
 from orchestrator.ports.store import Transaction
+
+#: What reading and folding raises for data that a fault, or another release, has left in a journal.
+UNREADABLE = (CeleriacError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
 
 
 class FoldedStates:
@@ -50,14 +56,47 @@ class FoldedStates:
             self._states.pop(run_id, None)
 
     def load(self, tx: Transaction, run_id: str, tail: int) -> RunState:
-        """The state of a run after fact `tail`, which the caller knows to be committed (or holds the run for)."""
+        """The state of a run after fact `tail`, which the caller knows to be committed (or holds the run for).
+
+        Raises `CeleriacError` for a journal that cannot be folded.
+        """
         known = self.get(run_id)
         if known is not None and known.tail >= tail:
             return known
         after = 0 if known is None else known.tail
-        state = fold(recorded(tx, run_id, tx.facts(run_id, after=after, inline=INLINE_BYTES)), known)
+        with folding(run_id):
+            state = fold(recorded(tx, run_id, tx.facts(run_id, after=after, inline=INLINE_BYTES)), known)
         self.put(state)
         return state
+
+    def load_held(self, tx: Transaction, run_id: str, tail: int) -> RunState:
+        """The state of a run that the caller holds and that ends at `tail`: the store is right, and what is known here
+        may be ahead of it, after a failover that lost the last commits."""
+        state = self.load(tx, run_id, tail)
+        if state.tail == tail:
+            return state
+        self.forget(run_id)
+        state = self.load(tx, run_id, tail)
+        if state.tail != tail:
+            raise CeleriacError(
+                f"the journal of run {run_id} ends at fact {state.tail} and its row says {tail}; nothing was changed: "
+                "run `celeriac repair`"
+            )
+        return state
+
+
+@contextmanager
+def folding(run_id: str) -> Iterator[None]:
+    """Whatever cannot be read or folded is told as one error that names the run."""
+    try:
+        yield
+    except CeleriacError:
+        raise
+    except UNREADABLE as error:
+        raise CeleriacError(
+            f"the journal of run {run_id} cannot be folded ({type(error).__name__}: {error}); nothing was changed: "
+            f"`celeriac verify {run_id}` looks at it again"
+        ) from error
 
 
 def recorded(tx: Transaction, run_id: str, facts: Iterable[StoredFact]) -> Iterable[Recorded]:
@@ -93,6 +132,17 @@ class Lookup:
             found: Mapping[str, str | None] = {key: holders.get(key) for key in missing.keys}
             known = replace(known, holders={**known.holders, **found})
         return known
+
+
+def stored_definition(row: DefinitionRow) -> Definition:
+    """A published version. Raises `CeleriacError` for one that this release cannot read."""
+    try:
+        return definition_from_text(row.document)
+    except UNREADABLE as error:
+        raise CeleriacError(
+            f"version {row.version} of {row.workflow!r} as it is stored cannot be read "
+            f"({type(error).__name__}: {error}); publish it again under a new version"
+        ) from error
 
 
 def values_for(tx: Transaction, run_id: str, numbers: frozenset[int]) -> dict[int, JsonText]:

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from orchestrator.core.admission import AdmissionPolicy, TriggerRequest, start_reasons, structural_violations
 from orchestrator.core.data import EMPTY, JsonText, canonical, size
 from orchestrator.core.decide.commands import Advance
-from orchestrator.core.document import definition_from_text, text_of
+from orchestrator.core.document import text_of
 from orchestrator.core.evolve import evolve
 from orchestrator.core.facts import Recorded, Trigger, WorkflowRunAdmitted
 from orchestrator.core.graph import Definition
 from orchestrator.core.ids import id_problem, run_id
 from orchestrator.engine.advancing import TRIES, Batch, committed, decide_run
 from orchestrator.engine.deps import Deps
+from orchestrator.engine.loading import stored_definition
 from orchestrator.engine.rows import change_of
-from orchestrator.errors import BadData, Conflict, Reason, Rejected
+from orchestrator.errors import BadData, CeleriacError, Conflict, Reason, Rejected
 from orchestrator.ports.records import DefinitionRow
 from orchestrator.ports.store import Transaction
 
@@ -137,10 +138,15 @@ def _checked(
     except BadData as problem:
         reasons.append(Reason("InvalidPayload", "payload", problem.message))
     row = tx.definition(request.scope, request.workflow)
-    definition = None if row is None else definition_from_text(row.document)
-    if definition is None:
+    definition = None
+    if row is None:
         reasons.append(_absent(tx, request))
     else:
+        try:
+            definition = stored_definition(row)
+        except CeleriacError as error:
+            reasons.append(Reason("UnreadableDefinition", "workflow", error.message))
+    if definition is not None:
         trigger = request.trigger
         asked = TriggerRequest(
             trigger.kind,

@@ -32,7 +32,7 @@ def due_attempts(engine: Engine, now: datetime, limit: int) -> int:
         engine.timed_out([(row.attempt_id, row.fence) for row in overdue])
         engine.dispatcher.call_off([row.attempt_id for row in overdue])
     if orphaned:
-        engine.lose(orphaned)
+        engine.lost([(row.attempt_id, row.fence) for row in orphaned], unless_renewed=True)
     if answered:
         engine.take_stored(sorted({row.run_id for row in answered}))
     return len(rows)

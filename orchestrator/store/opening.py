@@ -6,12 +6,11 @@ from datetime import timedelta
 
 from orchestrator.ports.store import Store
 from orchestrator.store.memory import MemoryStore
+from orchestrator.store.sql.connecting import PATIENCE
 from orchestrator.store.sql.transaction import open_sql_store
 
 
-def open_store(
-    url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = timedelta(seconds=10)
-) -> Store:
+def open_store(url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = PATIENCE) -> Store:
     """The store behind a URL: ``memory:``, ``sqlite:…`` or ``postgresql:…``; nothing is connected to yet.
 
     `patience` is how long a lock is waited for; a statement has three times as long, and a session that rests inside a

@@ -1,10 +1,10 @@
-"""Crashes on purpose: a store that dies at the k-th append, before it or right after its commit."""
+"""Crashes on purpose: a store that dies at the k-th append or the k-th commit, before it or right after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from orchestrator.ports.records import Change
 from orchestrator.ports.store import Store, Transaction
@@ -15,32 +15,46 @@ class SimulatedCrash(BaseException):
 
 
 class CrashingStore:
-    """Wraps a store and crashes once, `before` or `after` the commit of the transaction with the k-th append."""
+    """Wraps a store and crashes once, `before` or `after` the commit of the transaction with the k-th append.
 
-    def __init__(self, store: Store, *, at: int, when: str) -> None:
+    With `of="commit"` every commit counts, also those that append no fact: claims, leases, what beat takes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        at: int,
+        when: Literal["before", "after"],
+        of: Literal["append", "commit"] = "append",
+    ) -> None:
         if when not in ("before", "after"):
             raise ValueError("when is 'before' or 'after'")
+        if of not in ("append", "commit"):
+            raise ValueError("of is 'append' or 'commit'")
         self._store = store
         self._at = at
         self._when = when
-        #: How many appends were seen.
+        self._of = of
+        #: How many appends were seen, and how many commits.
         self.appends = 0
+        self.commits = 0
         self.crashed = False
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """As the store's own, up to the crash."""
-        due = False
         with self._store.transaction() as tx:
             counting = _Counting(tx)
             yield cast(Transaction, counting)
             self.appends += counting.appends
-            due = not self.crashed and counting.appends > 0 and self.appends >= self._at
+            self.commits += 1
+            seen, counts = (self.appends, counting.appends > 0) if self._of == "append" else (self.commits, True)
+            due = counts and not self.crashed and seen >= self._at
+            self.crashed = self.crashed or due
             if due and self._when == "before":
-                self.crashed = True
                 raise SimulatedCrash
         if due:
-            self.crashed = True
             raise SimulatedCrash
 
     def reading(self) -> Any:

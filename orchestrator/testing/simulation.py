@@ -82,6 +82,7 @@ class Simulation:
         self.engine = Engine(self.store, self.doorbells, self.clock, limits=limits, policies=policies)
         self.orchestrator = Orchestrator(engine=self.engine)
         self._limits = limits
+        self._policies = policies
         self._marked = list(performers)
         #: Every attempt that was performed, in order.
         self.performed: list[Work] = []
@@ -104,6 +105,12 @@ class Simulation:
     def forget(self, capability: str) -> None:
         """Have no performer for this capability, as a worker of an older release."""
         self._marked = [known for known in self._marked if capability not in capabilities_of(known)]
+
+    def restarted(self) -> Simulation:
+        """Another process after this one ended: the same store, clock and performers, and nothing in its memory."""
+        return Simulation(
+            *self._marked, store=self.store, clock=self.clock, limits=self._limits, policies=self._policies
+        )
 
     @property
     def table(self) -> PerformerTable:
@@ -148,36 +155,39 @@ class Simulation:
     def pass_time(self, by: timedelta) -> None:
         """Let time pass, stopping at every instant at which something is due, with all the work that brings."""
         until = self.clock.now() + by
-        self.settle()
+        self._catch_up()
         while (due := self.next_due()) is not None and due <= until:
             self.clock.move_to(due)
-            self.tick()
-            self.settle()
+            self._catch_up()
         self.clock.move_to(until)
-        self.tick()
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """All that is due by now, with all the work that brings."""
         self.settle()
+        while self.tick():
+            self.settle()
 
     def next_due(self) -> datetime | None:
         """When time alone will move something next; None: never."""
         with self.store.reading() as tx:
-            timers = [timer for id in tx.run_ids(limit=100_000) for timer in tx.timers_of(id) if not timer.parked]
-        due = [timer.due_at for timer in timers]
-        later = [instant for instant in due if instant > self.clock.now()]
-        return min(later, default=None)
+            runs = tx.run_ids(limit=100_000)
+            due = [timer.due_at for id in runs for timer in tx.timers_of(id) if not timer.parked]
+            due += [attempt.due_at for attempt in tx.attempts_of(runs)]
+        return min((instant for instant in due if instant > self.clock.now()), default=None)
 
     def run_to_end(
         self, run_id: str, *, within: timedelta = timedelta(days=3650), scope: str = "default"
     ) -> RunSnapshot:
         """Go from due time to due time until the run is final or only a person or a signal can move it."""
         until = self.clock.now() + within
-        self.settle()
+        self._catch_up()
         while not (found := self.orchestrator.run(run_id, scope=scope)).status.final:
             due = self.next_due()
             if due is None or due > until:
                 return found
             self.clock.move_to(due)
-            self.tick()
-            self.settle()
+            self._catch_up()
         return found
 
     def verify(self) -> list[str]:

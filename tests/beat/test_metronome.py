@@ -17,7 +17,7 @@ from beat.scheduler import Metronome
 from orchestrator.client import Orchestrator
 from orchestrator.settings import Settings
 from orchestrator.store.migrate import upgrade
-from orchestrator.wiring import celery_app, engine_from
+from orchestrator.wiring import celery_app, close, engine_from
 from tests.services.presence import stopped_at_the_end
 from tests.workers.plant import until
 
@@ -119,7 +119,7 @@ def test_entries_of_users_are_sent_beside_our_pumps(given: dict[str, str]) -> No
         assert ("my.task", 0) == (messages.get(timeout=5).headers["task"], messages.qsize())
     metronome.close()
     app.close()
-    engine.store.close()
+    close(engine)
 
 
 def test_an_application_without_entries_has_none_of_celerys_own(given: dict[str, str]) -> None:

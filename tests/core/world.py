@@ -44,7 +44,7 @@ from orchestrator.core.inputs import compose, input_size, referred
 from orchestrator.core.journal import JournalEntry, entries
 from orchestrator.core.outcomes import receipt_of
 from orchestrator.core.snapshot import RunSnapshot, large_outputs, snapshot
-from orchestrator.core.state import INLINE_BYTES, Execution, ExecutionStatus, Output, RunState, RunStatus, Wait
+from orchestrator.core.state import INLINE_BYTES, Execution, ExecutionStatus, Output, RunState, Wait
 from orchestrator.errors import CeleriacError, Refused
 from tests.core.invariants import check_journal, check_settled, check_state
 
@@ -180,8 +180,8 @@ class World:
     # --- what can be seen -------------------------------------------------------------------------------------------
 
     @property
-    def status(self) -> RunStatus:
-        return self.state.status
+    def status(self) -> str:
+        return self.state.status.value
 
     def execution(self, node: str, key: str | None = None, *, visit: int | None = None) -> Execution:
         """The latest execution of a node in a branch, or that of one visit."""

@@ -1,26 +1,25 @@
-"""The crash enumerator: a process is stopped before and after every append, and between commit and doorbell; another
-goes on from the store alone. The outcome is the one without the crash, and no completed attempt is performed again.
+"""The crash enumerator: a process is stopped before and after every commit, so also between an append and its doorbell;
+another goes on from the store alone. The outcome is the one without the crash, and no completed attempt is performed
+again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import pytest
 
+from orchestrator.core.ids import run_id
 from orchestrator.core.journal import JournalEntry
-from orchestrator.core.outcomes import Failed, Succeeded, Suspended
+from orchestrator.core.outcomes import Ambiguous, Failed, Succeeded, Suspended
 from orchestrator.core.snapshot import RunSnapshot
 from orchestrator.errors import CeleriacError
 from orchestrator.ports.store import Store
 from orchestrator.store.memory import MemoryStore
-from orchestrator.store.migrate import upgrade_store
-from orchestrator.store.sql.transaction import open_sql_store
 from orchestrator.testing.clock import MovableClock
 from orchestrator.testing.crash import CrashingStore, SimulatedCrash
 from orchestrator.testing.simulation import Simulation
@@ -30,6 +29,9 @@ LINES = {"lines": [{"key": f"k{n}"} for n in range(4)]}
 
 #: What people and systems do from outside: told when the run stands still, and told again when nobody heard them.
 Outside = Callable[[Simulation, RunSnapshot], None]
+When: TypeAlias = Literal["before", "after"]
+Of: TypeAlias = Literal["append", "commit"]
+WHEN: tuple[When, ...] = ("before", "after")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Case:
     document: dict[str, Any]
     answers: Callable[[str, str | None, int], Any] = lambda node, key, attempt: {}
     outside: Sequence[Outside] = field(default_factory=tuple)
+    key: str = "crash"
 
 
 def approve(simulation: Simulation, run: RunSnapshot) -> None:
@@ -63,6 +66,12 @@ def complete(simulation: Simulation, run: RunSnapshot) -> None:
     for wait in run.waits:
         if wait.key is not None:
             simulation.orchestrator.complete(wait.key, {"done": True})
+
+
+def reconcile(simulation: Simulation, run: RunSnapshot) -> None:
+    for execution in run.executions:
+        if execution.status == "ReconciliationRequired":
+            simulation.orchestrator.reconcile(run.id, execution.id, Succeeded(output={"paid": 1}), actor="ada")
 
 
 CASES = (
@@ -135,6 +144,16 @@ CASES = (
         lambda node, key, attempt: Suspended(f"key-{attempt}", timedelta(days=9)) if node == "job" else {},
         outside=(complete,),
     ),
+    Case(
+        "stopped for a person",
+        document(
+            START, action("pay"), action("other", policy={"maxAttempts": 2, "retryDelay": "00:00:01"}), action("end"),
+            edges=("start.next>pay", "start.next>other", "pay.next>end"),
+        ),
+        lambda node, key, attempt: Ambiguous("?") if node == "pay" else Failed("no") if (node, attempt) == ("other", 1)
+        else {},
+        outside=(reconcile,),
+    ),
 )  # fmt: skip
 
 
@@ -179,7 +198,7 @@ class World:
     def drive(self, simulation: Simulation) -> RunSnapshot:
         """From wherever the store stands to the end; a start and an outside act that went unheard are told again."""
         simulation.orchestrator.publish(self.case.document)
-        run = simulation.orchestrator.start("test", LINES, key="crash")
+        run = simulation.orchestrator.start("test", LINES, key=self.case.key)
         found = simulation.orchestrator.run(run.id)
         for _ in range(200):
             found = simulation.run_to_end(run.id, within=timedelta(hours=36))
@@ -197,17 +216,15 @@ class World:
         """Which attempts are answered for, as of now."""
         simulation = self.process(self.store)
         try:
-            for fact in journal(simulation):
+            for fact in journal(simulation, self.case.key):
                 if fact.type == "WorkflowNodeOperationCompleted":
                     self.attempted.stored.add((fact.data["execution"]["id"], fact.data["attempt"]))
         except CeleriacError:
             pass  # the run is not stored yet
 
 
-def journal(simulation: Simulation) -> list[JournalEntry]:
-    with simulation.store.reading() as tx:
-        [run_id] = tx.run_ids() or [""]
-    return simulation.orchestrator.facts(run_id)
+def journal(simulation: Simulation, key: str) -> list[JournalEntry]:
+    return simulation.orchestrator.facts(run_id("default", "test", key))
 
 
 def outcome_of(run: RunSnapshot) -> list[Any]:
@@ -216,9 +233,9 @@ def outcome_of(run: RunSnapshot) -> list[Any]:
     return [run.status.value, sorted(ends, key=lambda end: end[0]), run.unreachable]
 
 
-def crashed_and_recovered(case: Case, store: Store, *, at: int, when: str) -> tuple[World, RunSnapshot, bool]:
+def crashed_and_recovered(case: Case, store: Store, *, at: int, when: When, of: Of) -> tuple[World, RunSnapshot, bool]:
     world = World(case, store)
-    crashing = CrashingStore(store, at=at, when=when)
+    crashing = CrashingStore(store, at=at, when=when, of=of)
     try:
         return world, world.drive(world.process(crashing)), False
     except SimulatedCrash:
@@ -226,16 +243,16 @@ def crashed_and_recovered(case: Case, store: Store, *, at: int, when: str) -> tu
     return world, world.drive(world.process(store)), True
 
 
-def reference(case: Case) -> tuple[list[Any], int]:
-    """The outcome without a crash, and how many appends it took."""
+def reference(case: Case) -> tuple[list[Any], CrashingStore]:
+    """The outcome without a crash, and how many appends and commits it took."""
     counting = CrashingStore(MemoryStore(), at=10**9, when="before")
     world = World(case, counting)
     run = world.drive(world.process(counting))
-    return outcome_of(run), counting.appends
+    return outcome_of(run), counting
 
 
-def check(case: Case, store: Store, expected: list[Any], *, at: int, when: str) -> None:
-    world, run, crashed = crashed_and_recovered(case, store, at=at, when=when)
+def check(case: Case, store: Store, expected: list[Any], *, at: int, when: When, of: Of) -> None:
+    world, run, crashed = crashed_and_recovered(case, store, at=at, when=when, of=of)
     assert crashed
     assert expected == outcome_of(run)
     assert [] == world.attempted.again, "a completed attempt was performed again"
@@ -243,23 +260,38 @@ def check(case: Case, store: Store, expected: list[Any], *, at: int, when: str) 
     assert [] == world.process(store).verify()
 
 
-@pytest.mark.parametrize("when", ("before", "after"))
+@pytest.mark.behaviour("B99")
+@pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_crash_at_any_append_changes_nothing_but_time(case: Case, when: str) -> None:
-    expected, appends = reference(case)
-    assert 4 <= appends
-    for at in range(1, appends + 1):
-        check(case, MemoryStore(), expected, at=at, when=when)
+def test_a_crash_at_any_append_changes_nothing_but_time(case: Case, when: When) -> None:
+    expected, seen = reference(case)
+    assert 4 <= seen.appends
+    for at in range(1, seen.appends + 1):
+        check(case, MemoryStore(), expected, at=at, when=when, of="append")
+
+
+@pytest.mark.behaviour("B46")
+@pytest.mark.behaviour("B47")
+@pytest.mark.parametrize("when", WHEN)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_crash_at_any_commit_changes_nothing_but_time(case: Case, when: When) -> None:
+    """Claims and what beat takes are commits without an append."""
+    expected, seen = reference(case)
+    assert seen.appends < seen.commits
+    for at in range(1, seen.commits + 1):
+        check(case, MemoryStore(), expected, at=at, when=when, of="commit")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_crash_in_the_middle_changes_nothing_on_a_database(case: Case, tmp_path: Path) -> None:
-    expected, appends = reference(case)
-    for at, when in ((1, "after"), (appends // 2, "before"), (appends // 2, "after"), (appends, "before")):
-        store = open_sql_store(f"sqlite:///{tmp_path}/{at}-{when}.db")
-        upgrade_store(store)
-        check(case, store, expected, at=at, when=when)
-        store.close()
+def test_a_crash_on_a_database_changes_nothing_but_time(case: Case, store: Store) -> None:
+    """A sample, on every store in turn: the first append, one in the middle, and the last."""
+    _, seen = reference(case)
+    samples: tuple[tuple[int, When], ...] = (
+        (1, "after"), (seen.appends // 2, "before"), (seen.appends // 2, "after"), (seen.appends, "before"),
+    )  # fmt: skip
+    for number, (at, when) in enumerate(samples):
+        own = replace(case, key=f"crash-{number}")
+        check(own, store, reference(own)[0], at=at, when=when, of="append")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -268,7 +300,7 @@ def test_doorbells_that_are_all_lost_change_nothing_but_time(case: Case) -> None
     world = World(case, MemoryStore())
     simulation = world.process(world.store)
     simulation.orchestrator.publish(case.document)
-    run = simulation.orchestrator.start("test", LINES, key="crash")
+    run = simulation.orchestrator.start("test", LINES, key=case.key)
     for _ in range(500):
         simulation.doorbells.rung.clear()
         found = simulation.orchestrator.run(run.id)

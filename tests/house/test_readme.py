@@ -31,6 +31,13 @@ def test_a_reader_can_follow_the_readme_from_top_to_bottom(readme: Path, tmp_pat
     assert 0 == outcome.returncode, outcome.stdout
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", ("docs/testing.md", "docs/quickstart.md", "docs/writing-performers.md"))
+def test_a_reader_can_follow_the_pages_that_show_code(page: str, tmp_path: Path) -> None:
+    outcome = followed(PROJECT / page, tmp_path)
+    assert 0 == outcome.returncode, outcome.stdout
+
+
 def test_the_readme_shows_code_and_commands(readme: Path) -> None:
     kinds = {type(step) for step in steps(readme.read_text(encoding="utf-8"))}
     assert {Code, Command} <= kinds

@@ -1,4 +1,4 @@
-"""What tests of the stores share: databases of their own, and assertions that explain themselves in the promises too."""
+"""What tests of the stores share: databases of their own, and promises whose assertions explain themselves."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_a_reader_keeps_its_journal_when_a_writer_fails_and_another_goes_on() ->
     with store.transaction() as tx:
         tx.append([change(count=2)])
     with store.reading() as reader:
-        with pytest.raises(ZeroDivisionError), store.transaction() as tx:
+        with pytest.raises(ZeroDivisionError), store.transaction() as tx:  # noqa: PT012
             tx.append([change(after=2, count=2)])
             1 / 0  # noqa: B018
         with store.transaction() as tx:

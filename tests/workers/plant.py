@@ -21,7 +21,7 @@ from orchestrator.core.snapshot import RunSnapshot
 from orchestrator.engine.engine import Engine
 from orchestrator.settings import Settings
 from orchestrator.store.migrate import upgrade
-from orchestrator.wiring import celery_app, engine_from
+from orchestrator.wiring import celery_app, close, engine_from
 from tests.services.presence import stopped_at_the_end, wait_until
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -73,12 +73,12 @@ class Plant:
         return self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
 
     @contextlib.contextmanager
-    def worker(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self, *options: str, app: str = "workers") -> Iterator[subprocess.Popen[bytes]]:
         """A worker that takes work when the block begins and is stopped when it ends."""
         if self.embedded:
             command = ["-m", "tests.workers.embedded_program", self.pool]
         else:
-            command = ["-m", "celery", "-A", "workers", "worker", "-P", self.pool, "-c", "2", "-l", "INFO"]
+            command = ["-m", "celery", "-A", app, "worker", "-P", self.pool, "-c", "2", "-l", "INFO"]
             command += ["-n", f"{uuid.uuid4().hex[:8]}@%h", *options]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CELERIAC_")}
         environment |= {f"CELERIAC_{name.upper()}": value for name, value in self.given.items()}
@@ -141,7 +141,9 @@ class Plant:
 
     def close(self) -> None:
         """Give up what the test had opened."""
-        self.orchestrator.close()
+        close(self.engine)
+        pool: Any = self.app.pool
+        pool.force_close_all()
         self.app.close()
 
 

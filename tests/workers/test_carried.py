@@ -8,10 +8,9 @@ import pytest
 
 from tests.workers.plant import Plant, until
 
-EVERY = ("redis-prefork", "redis-threads", "redis-solo", "rabbitmq-prefork")
-EVERY += ("memory-prefork", "memory-threads", "memory-solo")
-PREFORK = tuple(name for name in EVERY if name.endswith("prefork"))
-OTHERS = tuple(name for name in EVERY if not name.endswith("prefork"))
+PREFORK = ("redis-prefork", "rabbitmq-prefork", "memory-prefork")
+OTHERS = ("redis-threads", "redis-solo", "memory-threads", "memory-solo")
+EVERY = PREFORK + OTHERS
 
 pytestmark = pytest.mark.timeout(180)
 

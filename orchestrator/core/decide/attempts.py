@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from orchestrator.core.decide.commands import AnswerAttempt, LoseAttempt, StopAttempt, TimeOutAttempt
 from orchestrator.core.decide.draft import Draft
@@ -58,7 +59,7 @@ def lost(draft: Draft, command: LoseAttempt) -> bool:
     elif command.losses >= MAX_LOSSES:
         draft.fail_attempt(execution, FailureKind.ERROR, f"worker lost {command.losses} times")
     elif draft.state.reconciling or draft.state.abandoned(execution.ref.branch):
-        draft.emit(WorkflowJobStopped(execution.ref, command.attempt, draft.now))
+        _again(draft, execution, timedelta(0))
     return True
 
 
@@ -70,9 +71,14 @@ def stopped(draft: Draft, command: StopAttempt) -> bool:
     if command.effect == "once" and command.claimed:
         draft.doubt(execution, f"attempt {command.attempt} was stopped after it began and its effect is `once`")
     else:
-        due = draft.now + draft.node(execution).policy.retry_delay
-        draft.emit(WorkflowJobStopped(execution.ref, command.attempt, due))
+        _again(draft, execution, draft.node(execution).policy.retry_delay)
     return True
+
+
+def _again(draft: Draft, execution: Execution, delay: timedelta) -> None:
+    """The same attempt runs again after this delay, but never in a branch that its join fired without."""
+    due = None if draft.state.abandoned(execution.ref.branch) else draft.now + delay
+    draft.emit(WorkflowJobStopped(execution.ref, execution.attempt, due))
 
 
 def current(draft: Draft, execution_id: str, attempt: int) -> Execution | None:

@@ -85,7 +85,7 @@ def _failed(
 
 
 def _suspend(draft: Draft, execution: Execution, key: str, expires_after: timedelta | None) -> None:
-    holder = draft.known.holder(key) or draft.opened_key(key)
+    holder = draft.holder(key)
     if holder is not None:
         reason = f"the completion key {key!r} is open already, held by execution {holder!r}"
         _failed(draft, execution, FailureKind.ERROR, reason, retryable=True)

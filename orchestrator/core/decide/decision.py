@@ -91,8 +91,10 @@ def _command(draft: Draft, command: Command) -> object:
 def _wake(draft: Draft) -> None:
     """Close what is due, each wait settled before the next; retries that are due are found by scheduling."""
     settle(draft)
-    while not draft.state.final and waits.expire(draft):
-        settle(draft)
+    while due := waits.due(draft):
+        for wait_id in due:
+            if waits.expire(draft, wait_id):
+                settle(draft)
 
 
 def settle(draft: Draft) -> None:
@@ -131,5 +133,5 @@ def _enter(draft: Draft) -> None:
             kind = KINDS[node.kind]
             assert isinstance(kind, EnteredKind), f"a {node.kind} is never entered"
             kind.enter(draft, execution)
-        if draft.state.concluding or draft.state.gathering:
+        if draft.state.concluding or joins.fire(draft):
             return

@@ -100,11 +100,15 @@ class Draft:
         self.state = evolve(self.state, recorded)
         self.facts.append(recorded)
 
-    def opened_key(self, key: str) -> str | None:
-        """The execution for which this very decision has opened a completion with this key."""
-        for recorded in self.facts:
-            if isinstance(recorded.fact, WorkflowWaitOpened) and recorded.fact.key == key:
-                return recorded.fact.execution.id
+    def holder(self, key: str) -> str | None:
+        """Which execution's open wait holds a completion key, as the facts of this decision leave it."""
+        opened = (
+            r.fact.execution.id for r in self.facts if isinstance(r.fact, WorkflowWaitOpened) and r.fact.key == key
+        )
+        for id in (self.known.holder(key), *opened):
+            mine = self.state.executions.get(id or "")
+            if id is not None and (mine is None or (mine.wait is not None and mine.wait.key == key)):
+                return id
         return None
 
     def is_claimed(self, execution_id: str) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from orchestrator.core.decide.commands import CancelRun, ReconcileExecution
 from orchestrator.core.decide.draft import Draft
 from orchestrator.core.facts import WorkflowNodeReconciled, WorkflowRunCancelled, WorkflowWaitCancelled
+from orchestrator.core.graph import Node
+from orchestrator.core.outcomes import FailureKind, Receipt
 from orchestrator.core.state import ExecutionStatus
 from orchestrator.errors import NotFound, Refused
 
@@ -22,15 +24,21 @@ def reconcile(draft: Draft, command: ReconcileExecution) -> None:
             "only an execution that is ReconciliationRequired can be reconciled"
         )
     receipt = command.receipt
-    node = draft.node(execution)
-    if receipt.status not in ("succeeded", "skipped", "failed"):
-        raise Refused(f"an outcome chosen by a person may be Succeeded, Skipped or Failed, not {receipt.status}")
-    if receipt.status == "succeeded" and receipt.outlet not in node.outlets:
-        declared = ", ".join(map(repr, node.outlets))
-        raise Refused(f"node {node.id!r} has no outlet {receipt.outlet!r}; it declares {declared}")
+    refuse_unfit(draft.node(execution), receipt, "an outcome chosen by a person")
     draft.emit(
         WorkflowNodeReconciled(execution.ref, replace(receipt, output=None), actor=command.actor, value=receipt.output)
     )
+
+
+def refuse_unfit(node: Node, receipt: Receipt, what: str) -> None:
+    """Raises `Refused` for an outcome that nobody may choose from outside for this node."""
+    if receipt.status not in ("succeeded", "skipped", "failed"):
+        raise Refused(f"{what} may be Succeeded, Skipped or Failed, not {receipt.status}")
+    if receipt.status == "succeeded" and receipt.outlet not in node.outlets:
+        declared = ", ".join(map(repr, node.outlets)) or "none"
+        raise Refused(f"node {node.id!r} has no outlet {receipt.outlet!r}; it declares {declared}")
+    if receipt.status == "failed" and receipt.kind is not FailureKind.ERROR:
+        raise Refused(f"{what} cannot be taken: {receipt.reason}")
 
 
 def cancel(draft: Draft, command: CancelRun) -> None:

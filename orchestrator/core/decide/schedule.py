@@ -18,21 +18,24 @@ def schedule(draft: Draft) -> bool:
     before = draft.state.tail
     lanes: list[FanOutId | None] = [None, *sorted(draft.state.gathering, key=draft.state.gathering.__getitem__)]
     for id in lanes:
-        _fill(draft, id)
+        if not _fill(draft, id):
+            break
     return draft.state.tail > before
 
 
-def _fill(draft: Draft, id: FanOutId | None) -> None:
+def _fill(draft: Draft, id: FanOutId | None) -> bool:
+    """Schedule what one lane has room for; False when an execution failed instead, which may fire a join first."""
     due = _due_retries(draft, _lane(draft, id))
     while True:
         lane = _lane(draft, id)
         head = lane.ready.head()
         entry = min([e for e in (head, due[0] if due else None) if e is not None], default=None)
         if entry is None or not lane.free:
-            return
+            return True
         if entry is not head:
             due.pop(0)
-        _start(draft, draft.state.executions[entry.id])
+        if not _start(draft, draft.state.executions[entry.id]):
+            return False
 
 
 def _lane(draft: Draft, id: FanOutId | None) -> Lane:
@@ -50,7 +53,7 @@ def _due_retries(draft: Draft, lane: Lane) -> list[Entry]:
     )
 
 
-def _start(draft: Draft, execution: Execution) -> None:
+def _start(draft: Draft, execution: Execution) -> bool:
     if execution.pin is None:
         pin = _pin(draft, execution.ref.branch)
         limit = draft.known.limits.max_input_bytes
@@ -58,7 +61,7 @@ def _start(draft: Draft, execution: Execution) -> None:
         if size > limit:
             reason = f"the composed input of node {execution.ref.node!r} is {size} bytes, at most {limit} are allowed"
             draft.fail(execution, FailureKind.ERROR, reason)
-            return
+            return False
         draft.emit(
             WorkflowNodeInputPinned(
                 execution.ref,
@@ -67,6 +70,7 @@ def _start(draft: Draft, execution: Execution) -> None:
             )
         )
     draft.emit(WorkflowNodeScheduled(execution.ref, execution.next_attempt))
+    return True
 
 
 def _pin(draft: Draft, branch: Branch) -> Pin:

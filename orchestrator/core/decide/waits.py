@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from orchestrator.core.decide.commands import CompleteWait, ResolveWait, SendSignal
 from orchestrator.core.decide.draft import Draft
+from orchestrator.core.decide.people import refuse_unfit
 from orchestrator.core.facts import WorkflowWaitResolved
 from orchestrator.core.graph import Outlet
 from orchestrator.core.state import Execution, Wait
@@ -59,12 +60,9 @@ def complete(draft: Draft, command: CompleteWait) -> None:
     """Give a suspended node its answer. Raises `Refused` for an answer that cannot be one; the wait stays open."""
     execution, wait = _open(draft, command.wait_id)
     receipt = command.receipt
-    node = draft.node(execution)
-    if receipt.status not in ("succeeded", "skipped", "failed"):
-        raise Refused(f"a completion may be Succeeded, Skipped or Failed, not {receipt.status}")
-    if receipt.status == "succeeded" and receipt.outlet not in node.outlets:
-        declared = ", ".join(map(repr, node.outlets))
-        raise Refused(f"node {node.id!r} has no outlet {receipt.outlet!r}; it declares {declared}")
+    if wait.kind != "completion":
+        raise Refused(f"the wait {wait.id!r} is of kind {wait.kind!r}: only a suspended node is completed")
+    refuse_unfit(draft.node(execution), receipt, "a completion")
     draft.emit(
         WorkflowWaitResolved(
             execution.ref,
@@ -77,20 +75,25 @@ def complete(draft: Draft, command: CompleteWait) -> None:
     )
 
 
-def expire(draft: Draft) -> bool:
-    """Close the wait whose time came first, if any is due and the run is not stopped; True when one was."""
+def due(draft: Draft) -> list[str]:
+    """The waits whose time has come, the earliest first; none while the run is stopped."""
     if draft.state.reconciling:
-        return False
-    due = [
-        (execution.wait.deadline, execution.born, execution)
+        return []
+    found = [
+        (execution.wait.deadline, execution.born, execution.wait.id)
         for id in draft.state.waits.values()
         if (execution := draft.state.executions[id]).wait is not None
         and execution.wait.deadline is not None
         and execution.wait.deadline <= draft.now
     ]
-    if not due:
+    return [wait_id for _, _, wait_id in sorted(found)]
+
+
+def expire(draft: Draft, wait_id: str) -> bool:
+    """Close a wait that is due; False when it was closed meanwhile, or the run stopped."""
+    if draft.state.reconciling or wait_id not in draft.state.waits:
         return False
-    execution = min(due)[2]
+    execution = draft.state.executions[draft.state.waits[wait_id]]
     wait = execution.wait
     assert wait is not None
     outlet = Outlet.ELAPSED if wait.kind == "timer" else Outlet.EXPIRED
@@ -105,6 +108,4 @@ def _open(draft: Draft, wait_id: str) -> tuple[Execution, Wait]:
     if execution is not None and execution.closing is not None and execution.closing.wait.id == wait_id:
         closing = execution.closing
         raise WaitClosed(wait_id, outlet=closing.outlet, actor=closing.actor, at=closing.at)
-    if execution is not None and draft.state.final:
-        raise WaitClosed(wait_id, outlet=None, actor=None, at=draft.state.ended_at)
     raise NotFound("wait", wait_id)

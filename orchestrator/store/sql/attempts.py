@@ -117,7 +117,7 @@ class Attempts(Session):
                 "lease": length(lease),
                 "until": micros(now + lease),
             }
-            claimed.extend(map(attempt_from, self.write(_CLAIM, told)))
+            claimed.extend(map(attempt_from, self.hold(_CLAIM, told)))
         return sorted(claimed, key=lambda row: order[row.attempt_id])
 
     def renew(self, claims: Sequence[tuple[str, int]], *, until: datetime) -> set[str]:
@@ -144,7 +144,7 @@ class Attempts(Session):
         if not claims:
             return {}
         fences = set(claims)
-        rows = self.write(_HOLD_BY_ID, {"ids": listed(id for id, _ in claims)})
+        rows = self.hold(_HOLD_BY_ID, {"ids": listed(id for id, _ in claims)})
         return {
             row.attempt_id: row.fence
             for row in rows
@@ -153,17 +153,17 @@ class Attempts(Session):
 
     def attempts(self, attempt_ids: Sequence[str], *, lock: bool = False) -> list[AttemptRow]:
         told = {"ids": listed(attempt_ids)}
-        return [*map(attempt_from, self.write(_HOLD_BY_ID, told) if lock else self.read(_BY_ID, told))]
+        return [*map(attempt_from, self.hold(_HOLD_BY_ID, told) if lock else self.read(_BY_ID, told))]
 
     def attempts_of(self, run_ids: Sequence[str], *, lock: bool = False) -> list[AttemptRow]:
         told = {"runs": listed(run_ids)}
-        return [*map(attempt_from, self.write(_HOLD_OF_RUNS, told) if lock else self.read(_OF_RUNS, told))]
+        return [*map(attempt_from, self.hold(_HOLD_OF_RUNS, told) if lock else self.read(_OF_RUNS, told))]
 
     def answered(self, run_ids: Sequence[str]) -> list[AttemptRow]:
         return [*map(attempt_from, self.read(_ANSWERED, {"runs": listed(run_ids)}))]
 
     def due_attempts(self, now: datetime, limit: int) -> list[AttemptRow]:
-        return [*map(attempt_from, self.write(_DUE, {"now": micros(now), "limit_": limit}))]
+        return [*map(attempt_from, self.hold(_DUE, {"now": micros(now), "limit_": limit}))]
 
     def postpone(self, rows: Sequence[AttemptRow]) -> None:
         if not rows:

@@ -1,6 +1,6 @@
 """Many values in one statement, whose text is the same however many there are: compiled once, prepared once.
 
-`among` is ``column IN (…)`` over a list of any length; `Rows` is an insert of any number of rows. On PostgreSQL both
+`among` is ``column IN (…)`` over a list of any length; `Batch` is an insert of any number of rows. On PostgreSQL both
 travel as one JSON parameter, which costs the client a third of arrays or of a statement a row and knows no limit of
 65,535 parameters. SQLite has no round trips to save: rows go one by one there.
 """
@@ -36,9 +36,6 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeEngine
 
-#: The name of the one parameter that the rows of a PostgreSQL insert travel in.
-_ROWS = "rows_"
-
 
 class _Among(FunctionElement[bool]):
     name = "among"
@@ -73,22 +70,26 @@ def listed(values: Iterable[str | int]) -> str:
     return orjson.dumps([*values]).decode()
 
 
-class Rows:
+class Batch:
     """An insert of many rows, in their order; with `replacing`, a row takes the place of the one with its key."""
 
     def __init__(self, table: Table, *, replacing: bool = False) -> None:
         self._one_by_one: Insert = _replacing(sqlite_insert(table), table) if replacing else insert(table)
-        at_once: Insert = postgresql_insert(table).from_select(table.c.keys(), _told(table))
-        self._at_once = _replacing(at_once, table) if replacing else at_once
+        self._parameter = f"{table.name}_"
+        at_once: Insert = postgresql_insert(table).from_select(table.c.keys(), _told(table, self._parameter))
+        #: The statement for PostgreSQL, whose one parameter is `told`.
+        self.at_once = _replacing(at_once, table) if replacing else at_once
+
+    def told(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+        """The rows as the parameter of `at_once`."""
+        return {self._parameter: orjson.dumps(rows).decode()}
 
     def statement(self, dialect: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Insert, Any]:
         """The statement for this dialect, with its parameters."""
-        if dialect == "postgresql":
-            return self._at_once, {_ROWS: orjson.dumps(rows).decode()}
-        return self._one_by_one, rows
+        return (self.at_once, self.told(rows)) if dialect == "postgresql" else (self._one_by_one, rows)
 
 
-def _told(table: Table) -> Select[Any]:
+def _told(table: Table, parameter: str) -> Select[Any]:
     """The rows that the one parameter tells, as a table."""
     kinds: dict[str, TypeEngine[Any]] = {
         each.name: BigInteger()
@@ -98,7 +99,7 @@ def _told(table: Table) -> Select[Any]:
         else Text()
         for each in table.c
     }
-    recordset = func.json_to_recordset(cast(bindparam(_ROWS, type_=Text()), JSON))
+    recordset = func.json_to_recordset(cast(bindparam(parameter, type_=Text()), JSON))
     told = recordset.table_valued(*(column(name, kind) for name, kind in kinds.items()), name="told")
     return select(told.render_derived(with_types=True))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -20,18 +21,25 @@ from orchestrator.store.sql.inheriting import remember
 
 ALLOWED = "memory:, sqlite:///FILE, sqlite:// (in memory) or postgresql://USER@HOST/DATABASE"
 
+#: How long a lock is waited for.
+PATIENCE = timedelta(seconds=10)
 #: A connection that rested longer is asked whether it still lives before it is used; asking each time costs as much as
 #: a small query.
-_RESTED = 5.0
+REST = timedelta(seconds=5)
 
 
-def engine_for(
-    url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = timedelta(seconds=10)
-) -> Engine:
-    """An engine for this URL; nothing is connected to yet. `patience` is how long a lock is waited for.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a database is connected to."""
 
-    Raises `BadSettings` for a URL that cannot be one.
-    """
+    pool_size: int = 5
+    echo: bool = False
+    patience: timedelta = PATIENCE
+    rest: timedelta = REST
+
+
+def engine_for(url: str, terms: Terms) -> Engine:
+    """An engine for this URL; nothing is connected to yet. Raises `BadSettings` for a URL that cannot be one."""
     try:
         parsed = make_url("sqlite://" if url == ":memory:" else url)
     except (ArgumentError, ValueError) as error:
@@ -45,7 +53,7 @@ def engine_for(
     if parsed.drivername not in drivers:
         raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {parsed.drivername} is not supported; use {ALLOWED}")
     try:
-        engine = drivers[parsed.drivername](parsed, pool_size, patience, {"echo": echo})
+        engine = drivers[parsed.drivername](parsed, terms)
     except (NoSuchModuleError, ImportError, ArgumentError) as error:
         raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {error}; use {ALLOWED}") from error
 
@@ -61,13 +69,13 @@ def in_memory(engine: Engine) -> bool:
     return isinstance(engine.pool, StaticPool)
 
 
-def _sqlite(url: URL, pool_size: int, patience: timedelta, options: dict[str, Any]) -> Engine:
-    seconds = patience.total_seconds()
+def _sqlite(url: URL, terms: Terms) -> Engine:
+    seconds = terms.patience.total_seconds()
+    pool: dict[str, Any] = {"pool_size": terms.pool_size, "max_overflow": 10, "pool_timeout": seconds}
     if url.database in (None, "", ":memory:"):
-        options |= {"poolclass": StaticPool}
-    else:
-        options |= {"pool_size": pool_size, "max_overflow": 10, "pool_timeout": seconds}
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": seconds}, **options)
+        pool = {"poolclass": StaticPool}
+    connect_args = {"check_same_thread": False, "timeout": seconds}
+    engine = create_engine(url, echo=terms.echo, connect_args=connect_args, **pool)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: sqlite3.Connection, _: object) -> None:
@@ -83,8 +91,9 @@ def _sqlite(url: URL, pool_size: int, patience: timedelta, options: dict[str, An
     return engine
 
 
-def _postgresql(url: URL, pool_size: int, patience: timedelta, options: dict[str, Any]) -> Engine:
-    milliseconds = max(1, round(patience.total_seconds() * 1000))
+def _postgresql(url: URL, terms: Terms) -> Engine:
+    milliseconds = max(1, round(terms.patience.total_seconds() * 1000))
+    rest = terms.rest.total_seconds()
     bounds = {
         "lock_timeout": milliseconds,
         "statement_timeout": milliseconds * 3,
@@ -93,9 +102,10 @@ def _postgresql(url: URL, pool_size: int, patience: timedelta, options: dict[str
     told = " ".join((str(url.query.get("options", "")), *(f"-c {name}={value}" for name, value in bounds.items())))
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
-        pool_size=pool_size,
+        echo=terms.echo,
+        pool_size=terms.pool_size,
         max_overflow=5,
-        pool_timeout=patience.total_seconds(),
+        pool_timeout=terms.patience.total_seconds(),
         pool_use_lifo=True,
         connect_args={
             "connect_timeout": 5,
@@ -103,7 +113,6 @@ def _postgresql(url: URL, pool_size: int, patience: timedelta, options: dict[str
             "options": told.strip(),
             "keepalives_idle": 30,
         },
-        **options,
     )
 
     @event.listens_for(engine, "connect")
@@ -117,7 +126,7 @@ def _postgresql(url: URL, pool_size: int, patience: timedelta, options: dict[str
     @event.listens_for(engine, "checkout")
     def _taken(connection: Any, record: Any, _: object) -> None:
         since = record.info.get("rests_since")
-        if since is None or time.monotonic() - since < _RESTED:
+        if since is None or time.monotonic() - since < rest:
             return
         try:
             engine.dialect.do_ping(connection)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import bindparam, false, select, true, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
@@ -25,7 +27,9 @@ _DEACTIVATE = (
 )
 _ACTIVATE = update(definitions).where(*_OF_WORKFLOW, _IS_VERSION).values(active=true())
 _ADD = {
-    dialect: statement(definitions).on_conflict_do_nothing(index_elements=[*definitions.primary_key.columns])
+    dialect: statement(definitions)
+    .on_conflict_do_nothing(index_elements=[*definitions.primary_key.columns])
+    .returning(definitions.c.version)
     for dialect, statement in (("postgresql", postgresql_insert), ("sqlite", sqlite_insert))
 }
 
@@ -34,9 +38,9 @@ class Definitions(Session):
     """`ports.store.DefinitionTable`."""
 
     def definition(self, scope: str, workflow: str, version: int | None = None) -> DefinitionRow | None:
-        wanted = {"scope_": scope, "workflow_": workflow}
-        found = self.read(_ACTIVE, wanted) if version is None else self.read(_VERSION, {**wanted, "version_": version})
-        row = found.first()
+        wanted: dict[str, Any] = {"scope_": scope, "workflow_": workflow}
+        query, told = (_ACTIVE, wanted) if version is None else (_VERSION, {**wanted, "version_": version})
+        row = self.first(query, told)
         return None if row is None else definition_from(row)
 
     def definitions(self, scope: str, workflow: str | None = None) -> list[DefinitionRow]:
@@ -47,7 +51,7 @@ class Definitions(Session):
 
     def add_definition(self, row: DefinitionRow) -> bool:
         values = {**definition_values(row), "active": False}
-        added = self.write(_ADD[self._dialect].returning(definitions.c.version), values).first() is not None
+        added = len(self.hold(_ADD[self._dialect], values)) == 1
         if added and row.active:
             self.activate(row.scope, row.workflow, row.version)
         return added
@@ -55,5 +59,5 @@ class Definitions(Session):
     def activate(self, scope: str, workflow: str, version: int | None) -> None:
         chosen = {"scope_": scope, "workflow_": workflow, "version_": version}
         self.write(_DEACTIVATE, chosen)
-        if version is not None and self.write(_ACTIVATE, chosen).rowcount != 1:
+        if version is not None and self.write(_ACTIVATE, chosen) != 1:
             raise NotFound("definition", f"{workflow}@{version}")

@@ -13,6 +13,8 @@ _AGAIN = frozenset({"40001", "40P01", "55P03"})
 #: A statement that was cancelled because it took too long, and a server that takes no writes.
 _AWAY = frozenset({"57014", "25006"})
 _NO_SUCH_THING = frozenset({"42P01", "42703"})
+#: A file that is not, or no longer, an SQLite database.
+_SPOILED = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
 
 
 def shown(url: URL) -> str:
@@ -35,7 +37,8 @@ def translated(context: ExceptionContext, url: URL) -> CeleriacError | None:
             f"the schema of the database {shown(url)} is not the one this release needs ({first_line(original)}): "
             "run `celeriac db upgrade`"
         )
-    if context.is_disconnect or state in _AWAY or isinstance(error, OperationalError | InterfaceError):
+    away = context.is_disconnect or state in _AWAY or getattr(original, "sqlite_errorname", None) in _SPOILED
+    if away or isinstance(error, OperationalError | InterfaceError):
         return unavailable(url, original)
     return None
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 #: The PostgreSQL connections of each engine, with the process that opened them.
 _OPENED: weakref.WeakKeyDictionary[Engine, weakref.WeakKeyDictionary[Any, int]] = weakref.WeakKeyDictionary()
 
-#: What a child has inherited is kept for ever: to be collected would be to be closed, and an SQLite handle that is
+#: The pools a child has inherited, kept for ever: to be collected would be to be closed, and an SQLite handle that is
 #: closed here takes the parent's database for abandoned.
 _INHERITED: Final[list[object]] = []
 
@@ -24,8 +24,8 @@ def remember(engine: Engine, connection: Any) -> None:
 def forget_inherited(engine: Engine) -> None:
     """In a forked child: let go of the parent's connections without a word to the server; nothing in the parent.
 
-    The sockets are closed in this process only, so that the server notices when the parent dies. Their numbers lead
-    nowhere from then on and are not used again: what libpq may still write on them must reach no other file.
+    The sockets are closed in this process only, so that the server notices when the parent dies: their numbers lead
+    nowhere before libpq says goodbye on them.
     """
     opened = _OPENED.get(engine)
     inherited = [connection for connection, process in (opened or {}).items() if process != os.getpid()]
@@ -34,5 +34,6 @@ def forget_inherited(engine: Engine) -> None:
             nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
             os.dup2(nowhere, connection.fileno(), inheritable=False)
             os.close(nowhere)
-    _INHERITED.extend((engine.pool, *inherited))
+            connection.close()
+    _INHERITED.append(engine.pool)
     engine.dispose(close=False)

@@ -39,7 +39,7 @@ class ReadModels(Session):
     """`ports.store.ReadModels`."""
 
     def run(self, run_id: str) -> RunRow | None:
-        row = self.read(_RUN, {"run_": run_id}).first()
+        row = self.first(_RUN, {"run_": run_id})
         return None if row is None else run_from(row)
 
     def runs(self, which: RunFilter, *, limit: int, before: tuple[datetime, str] | None = None) -> list[RunRow]:
@@ -61,15 +61,15 @@ class ReadModels(Session):
         return {row[0]: row[1] for row in self.read(query)}
 
     def run_ids(self, *, after: str = "", limit: int = 1000) -> list[str]:
-        return [*self.read(_RUN_IDS, {"after": after, "limit_": limit}).scalars()]
+        return [row[0] for row in self.read(_RUN_IDS, {"after": after, "limit_": limit})]
 
     def wait(self, wait_id: str) -> WaitRow | None:
-        row = self.read(_WAIT, {"wait_": wait_id}).first()
+        row = self.first(_WAIT, {"wait_": wait_id})
         return None if row is None else wait_from(row)
 
     def wait_by_key(self, scope: str, key: str) -> WaitRow | None:
         told = {"scope_": scope, "key_": key}
-        row = self.read(_OPEN_WITH_KEY, told).first() or self.read(_CLOSED_LAST, told).first()
+        row = self.first(_OPEN_WITH_KEY, told) or self.first(_CLOSED_LAST, told)
         return None if row is None else wait_from(row)
 
     def waits(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, CursorResult, Executable
+from sqlalchemy import Connection, CursorResult, Executable, Row
 
 from orchestrator.errors import CeleriacError, Conflict
-from orchestrator.store.sql.batches import Rows
+from orchestrator.store.sql.batches import Batch
+
+Parameters: TypeAlias = Mapping[str, Any] | None
+Found: TypeAlias = Sequence[Row[*tuple[Any, ...]]]
 
 
 class Session:
@@ -20,21 +23,25 @@ class Session:
         self._writable = writable
         self.failed = False
 
-    def read(
-        self, statement: Executable, parameters: Mapping[str, Any] | None = None
-    ) -> CursorResult[*tuple[Any, ...]]:
-        """Run a query."""
-        return self._run(statement, parameters)
+    def read(self, statement: Executable, told: Parameters = None) -> Found:
+        """What a query finds."""
+        return self._run(statement, told).all()
 
-    def write(
-        self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    ) -> CursorResult[*tuple[Any, ...]]:
-        """Run a statement that changes or holds rows."""
-        if not self._writable:
-            raise RuntimeError("reading() is read only: use transaction() to write and to hold rows")
-        return self._run(statement, parameters)
+    def first(self, statement: Executable, told: Parameters = None) -> Row[*tuple[Any, ...]] | None:
+        """The first row that a query finds."""
+        return self._run(statement, told).first()
 
-    def insert(self, rows: Rows, values: Sequence[Mapping[str, Any]]) -> None:
+    def hold(self, statement: Executable, told: Parameters = None) -> Found:
+        """The rows that a statement holds until the transaction ends, or has changed."""
+        self._may_write()
+        return self._run(statement, told).all()
+
+    def write(self, statement: Executable, told: Parameters | Sequence[Mapping[str, Any]] = None) -> int:
+        """Change rows; how many an update or a delete has changed."""
+        self._may_write()
+        return self._run(statement, told).rowcount
+
+    def insert(self, rows: Batch, values: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows, if there are any."""
         if values:
             self.write(*rows.statement(self._dialect, values))
@@ -43,6 +50,10 @@ class Session:
         """What to raise when another writer was first; the transaction is of no further use."""
         self.failed = True
         return Conflict(message)
+
+    def _may_write(self) -> None:
+        if not self._writable:
+            raise RuntimeError("reading() is read only: use transaction() to write and to hold rows")
 
     def _run(self, statement: Executable, parameters: Any) -> CursorResult[*tuple[Any, ...]]:
         if self.failed:

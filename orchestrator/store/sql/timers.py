@@ -43,7 +43,7 @@ class Timers(Session):
     """`ports.store.TimerTable`."""
 
     def due_timers(self, now: datetime, limit: int) -> list[TimerRow]:
-        return [*map(timer_from, self.write(_DUE, {"now": micros(now), "limit_": limit}))]
+        return [*map(timer_from, self.hold(_DUE, {"now": micros(now), "limit_": limit}))]
 
     def take_timers(self, taken: Sequence[TimerRow], *, until: datetime) -> None:
         moved = [

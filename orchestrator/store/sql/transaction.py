@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from orchestrator.errors import CommitUnknown, Conflict, StoreUnavailable
+from orchestrator.store.sql.appending import Appending
 from orchestrator.store.sql.attempts import Attempts
-from orchestrator.store.sql.connecting import engine_for, in_memory
+from orchestrator.store.sql.connecting import PATIENCE, REST, Terms, engine_for, in_memory
 from orchestrator.store.sql.definitions import Definitions
 from orchestrator.store.sql.failures import shown, unavailable
 from orchestrator.store.sql.inheriting import forget_inherited
@@ -22,14 +23,14 @@ from orchestrator.store.sql.timers import Timers
 from orchestrator.store.turns import Turns
 
 
-class SqlTransaction(Definitions, Journal, Attempts, Timers, ReadModels):
+class SqlTransaction(Definitions, Journal, Appending, Attempts, Timers, ReadModels):
     """`ports.store.Transaction` on one connection."""
 
 
 class SqlStore:
     """`ports.store.Store` on a database; thread-safe."""
 
-    def __init__(self, engine: Engine, *, patience: timedelta = timedelta(seconds=10)) -> None:
+    def __init__(self, engine: Engine, *, patience: timedelta = PATIENCE) -> None:
         self.engine = engine
         self._patience = patience
         sqlite = engine.dialect.name == "sqlite"
@@ -95,13 +96,13 @@ class SqlStore:
 
 
 def open_sql_store(
-    url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = timedelta(seconds=10)
+    url: str, *, pool_size: int = 5, echo: bool = False, patience: timedelta = PATIENCE, rest: timedelta = REST
 ) -> SqlStore:
     """A store on this URL. Raises `BadSettings` for a URL that cannot be one; connects at the first transaction.
 
     A database in memory has its schema from the start, since nobody else could ever reach it to upgrade it.
     """
-    engine = engine_for(url, pool_size=pool_size, echo=echo, patience=patience)
+    engine = engine_for(url, Terms(pool_size, echo, patience, rest))
     if in_memory(engine):
         with engine.begin() as connection:
             metadata.create_all(connection)

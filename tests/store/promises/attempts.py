@@ -121,7 +121,7 @@ class AttemptPromises:
             Receipt("suspended", key="a/b", expires_after=timedelta(days=2, microseconds=1)),
             Receipt("suspended", key="a/b"),
         ),
-        ids=lambda receipt: receipt.status,
+        ids=("plain", "hard", "null", "skipped", "failed", "invalid", "ambiguous", "expiring", "suspended"),
     )
     def test_an_answer_is_kept_byte_for_byte(self, store: Store, receipt: Receipt) -> None:
         with store.transaction() as tx:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -163,7 +164,7 @@ class JournalPromises:
             tx.append([change(), change(after=1)])
 
     def test_what_changes_of_a_run_is_kept_and_what_its_first_fact_said_stays(self, store: Store) -> None:
-        first = {"subject_kind": "order", "subject_id": "10248", "correlation": "c/1"}
+        first: dict[str, Any] = {"subject_kind": "order", "subject_id": "10248", "correlation": "c/1"}
         with store.transaction() as tx:
             tx.append([change(row=first)])
         ended = first | {"status": "Succeeded", "updated_at": at(9), "ended_at": at(9)}

@@ -31,7 +31,14 @@ def completion(wait_id: str, key: str, **other: Any) -> Any:
 class ReadModelPromises:
     @pytest.mark.parametrize("id", HARD_IDS)
     def test_ids_of_every_kind_are_kept(self, store: Store, id: str) -> None:
-        words = {"scope": id, "workflow": id, "key": id, "subject_kind": id, "subject_id": id, "correlation": id}
+        words: dict[str, Any] = {
+            "scope": id,
+            "workflow": id,
+            "key": id,
+            "subject_kind": id,
+            "subject_id": id,
+            "correlation": id,
+        }
         waiting = completion("w1", id, scope=id, node=id, branch_key=id, actor=id, outlet=id)
         with store.transaction() as tx:
             tx.append([change(row=words, waits=(waiting,))])
@@ -130,14 +137,15 @@ class ReadModelPromises:
             tx.append([change(waits=(wait("a"), wait("b", kind="signal"), wait("c", status="closed", closed_at=NOW)))])
             tx.append([change("run-2", waits=(wait("d", "run-2", scope="north"),))])
         with store.reading() as tx:
-            for expected, which in {
+            filters: dict[str, dict[str, Any]] = {
                 "abd": {},
                 "ab": {"scope": "default"},
                 "d": {"run_id": "run-2"},
                 "b": {"kind": "signal"},
                 "a": {"scope": "default", "kind": "approval", "run_id": "run-1"},
                 "": {"scope": "south"},
-            }.items():
+            }
+            for expected, which in filters.items():
                 assert expected == "".join(row.wait_id for row in tx.waits(**which))
             assert "abc" == "".join(row.wait_id for row in tx.waits(run_id="run-1", open_only=False))
 

@@ -19,7 +19,7 @@ class TransactionPromises:
         with store.transaction() as tx:
             tx.add_definition(definition())
             tx.append([change(owed=(attempt(),), timers=(timer(),), waits=(wait(),))])
-        with pytest.raises(error), store.transaction() as tx:
+        with pytest.raises(error), store.transaction() as tx:  # noqa: PT012
             tx.add_definition(definition(version=2))
             tx.activate("default", "orders", 1)
             tx.claim([ClaimRequest("e1.1", "safe")], "w", now=NOW, lease=SECOND)
@@ -52,7 +52,7 @@ class TransactionPromises:
     def test_a_conflict_that_is_swallowed_stores_nothing_all_the_same(self, store: Store) -> None:
         with store.transaction() as tx:
             tx.append([change()])
-        with pytest.raises(Conflict), store.transaction() as tx:
+        with pytest.raises(Conflict), store.transaction() as tx:  # noqa: PT012
             tx.append([change("run-2", owed=(attempt("x.1", "run-2"),))])
             with pytest.raises(Conflict):
                 tx.append([change(after=7)])
@@ -61,7 +61,7 @@ class TransactionPromises:
             assert [] == tx.attempts_of(["run-2"])
 
     def test_after_a_conflict_a_transaction_is_of_no_further_use(self, store: Store) -> None:
-        with pytest.raises(Conflict), store.transaction() as tx:
+        with pytest.raises(Conflict), store.transaction() as tx:  # noqa: PT012
             with pytest.raises(Conflict):
                 tx.append([change(after=7)])
             with pytest.raises(Conflict):
@@ -113,7 +113,7 @@ class ConsistentReading:
                 tx.append(
                     [change(after=1, ended=("e1.1",), waits=(wait(status="closed", closed_at=NOW),)), change("b")]
                 )
-            with pytest.raises(ValueError), store.transaction() as tx:  # noqa: PT011
+            with pytest.raises(ValueError), store.transaction() as tx:  # noqa: PT011, PT012
                 tx.append([change(after=2)])
                 raise ValueError
             assert [1] == [fact.number for fact in reader.facts("run-1")]
