@@ -60,8 +60,8 @@ class AttemptRequest(Request):
         self.effect: str = performer.effect if (performer := self.attempt_task.performer) else "idempotent"
         self.work: Work | None = None
         self.submitted = False
-        #: Which line to the broker it was submitted over.
-        self.line = 0
+        #: Over which line to the broker it was received, and while there was which it was submitted.
+        self.received_over = self.submitted_over = workplace.line
         self._ended = False
         self._place = workplace
 
@@ -95,7 +95,7 @@ class AttemptRequest(Request):
             return
         self.work = work
         self.submitted = True
-        self.line = self._place.line
+        self.submitted_over = self._place.line
         try:
             self._place.hand_over(self)
         except Exception as error:
@@ -209,7 +209,8 @@ class AttemptRequest(Request):
             return
         done = isinstance(fate, Recorded) and isinstance(fate.end, Answered) and fate.end.receipt.status in DONE
         state.task_ready(self, successful=done)
-        self.acknowledge()
+        if self.received_over == self._place.line:
+            self.acknowledge()
         match fate:
             case Recorded(end=end, counted=counted):
                 self._announce(end, counted=counted)

@@ -49,10 +49,7 @@ class LineStep(bootsteps.StartStopStep):
 
     def start(self, consumer: Any) -> None:
         """Called before the first message comes over the line."""
-        workplace: Workplace = consumer.controller.workplace
-        workplace.connected()
-        if consumer.restart_count:
-            workplace.reconnected()
+        consumer.controller.workplace.connected(again=consumer.restart_count > 0)
 
     def stop(self, consumer: Any) -> None:
         """Nothing: what waits is forgotten when the next line is there."""

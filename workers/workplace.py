@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import structlog
 from celery import signals
+from celery.bootsteps import RUN
 
 from orchestrator.dispatch.celery import HEADER
 from orchestrator.wiring import close, engine_from
@@ -40,7 +42,7 @@ class Workplace:
         self._name = f"celeriac-{id(self)}"
         self.power = power_of(controller.pool)
         self.grace = settings.grace.total_seconds()
-        #: Grows with each new line to the broker.
+        #: Grows when a line to the broker breaks, and when there is a new one.
         self.line = 0
         self._forgets = controller.hub is not None and self.power.stops
         # Without an event loop the pool blocks whoever hands it more than it has processes.
@@ -79,25 +81,33 @@ class Workplace:
         """Begin."""
         signals.task_unknown.connect(self._task_unknown, weak=False, dispatch_uid=self._name)
         signals.worker_process_init.connect(self._process_begins, weak=False, dispatch_uid=self._name)
+        if self._controller.hub is not None:
+            self._controller.hub.on_close.add(self._loop_closes)
         self.desk.start()
         self._keeper.start()
         log.info("pool", name=self.power.name, means=self.power.sentence)
 
-    def connected(self) -> None:
+    def connected(self, *, again: bool) -> None:
         """The worker has a line to its broker, and its loop is about to run."""
         if self._forgets:
             # Celery looks for dead processes when one has closed its pipe, which may be too early, and then in 5 s.
             self._controller.timer.call_repeatedly(LOOK, self.pool.maintain_pool)
+        if again:
+            self.line += 1
+            self.desk.reconnected(partial(self._over_a_line_before, self.line))
 
-    def reconnected(self) -> None:
-        """The line is a new one."""
-        self.line += 1
-        line = self.line
+    def _over_a_line_before(self, line: int, bell: Bell) -> bool:
+        return self._forgets and getattr(bell, "submitted_over", line) < line
 
-        def over_an_old_line(bell: Bell) -> bool:
-            return self._forgets and getattr(bell, "line", line) < line
-
-        self.desk.reconnected(over_an_old_line)
+    def _loop_closes(self, _: object) -> None:
+        """The line to the broker is broken, unless the worker stops."""
+        if self._controller.blueprint.state == RUN:
+            # What was received over it can be acknowledged no more, nor put back into its queue: to try is what Celery
+            # does, and fails at in a way that ends the worker.
+            self.line += 1
+            consumer = self._controller.consumer.task_consumer
+            if consumer is not None:
+                consumer.channel.do_restore = False
 
     def close(self) -> None:
         """The worker begins to stop."""

@@ -16,13 +16,14 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.work import Work
 from orchestrator.performers.invocation import Invocation
 from orchestrator.performers.performer import performer
-from orchestrator.performers.performing import perform
+from orchestrator.performers.performing import Surroundings, perform, performed
 from orchestrator.performers.table import PerformerTable, table_of
 from orchestrator.ports.dispatch import Doorbell
 from orchestrator.ports.store import ClaimRequest, Store
 from orchestrator.pumps.metronome import PUMPS
 from orchestrator.store.memory import MemoryStore
 from orchestrator.testing.clock import MovableClock
+from orchestrator.testing.crash import SimulatedCrash
 
 #: So many attempts in one `settle` mean that a workflow does not come to rest.
 MANY = 100_000
@@ -86,6 +87,8 @@ class Simulation:
         self._marked = list(performers)
         #: Every attempt that was performed, in order.
         self.performed: list[Work] = []
+        #: What performers raised, in order; raise one again to see where it came from.
+        self.raised: list[BaseException] = []
         for capability, answers in (scripts or {}).items():
             self.script(capability, *(answers if isinstance(answers, list) else [answers]))
 
@@ -128,20 +131,36 @@ class Simulation:
         return claimed[0] if claimed else None
 
     def perform(self, work: Work) -> bool:
-        """Perform a claimed attempt and record its answer; False when the answer was late."""
-        self.performed.append(work)
-        receipt = perform(self.table, work, self._limits)
-        return bool(self.engine.advance([work.answer(receipt)]))
+        """Perform a claimed attempt and record its answer; False when the answer was late, or none was worth recording.
 
-    def settle(self) -> int:
-        """Perform everything that is rung until nothing moves; answers with how many attempts were performed."""
+        A performer that raises `SimulatedCrash` takes its whole process with it.
+        """
+        self.performed.append(work)
+        performer_ = self.table.get(work.capability)
+        if performer_ is None:
+            return bool(self.engine.advance([work.answer(perform(self.table, work, self._limits))]))
+        surroundings = Surroundings(
+            clock=self.clock.now,
+            called_off=lambda: work.attempt_id in self.doorbells.called_off,
+            goes_through=lambda error: isinstance(error, SimulatedCrash | KeyboardInterrupt),
+        )
+        done = performed(performer_, work, limits=self._limits, surroundings=surroundings)
+        if done.error is not None:
+            self.raised.append(done.error)
+        return not done.called_off and bool(self.engine.advance([work.answer(done.receipt)]))
+
+    def settle(self, *, most: int = MANY) -> int:
+        """Perform everything that is rung until nothing moves; answers with how many attempts were performed.
+
+        Raises `AssertionError` when `most` attempts do not bring the workflow to rest.
+        """
         before = len(self.performed)
         while self.doorbells.rung:
             work = self.claim_next()
             if work is not None:
                 self.perform(work)
-            if len(self.performed) - before > MANY:
-                raise AssertionError(f"the workflow does not come to rest: {MANY} attempts were performed")
+            if self.doorbells.rung and len(self.performed) - before >= most:
+                raise AssertionError(f"the workflow does not come to rest: {most} attempts were performed")
         return len(self.performed) - before
 
     def tick(self) -> int:

@@ -136,14 +136,15 @@ def test_a_suspended_node_is_withdrawn() -> None:
     assert ExecutionStatus.CANCELLED is world.execution("x", "a").status
 
 
-def test_waits_that_were_reached_and_not_opened_are_never_opened() -> None:
-    """The first item ends at once, in the moment in which the others reach their wait."""
-    given = gathered(signal_wait("w"), mode="any", edges=("fan.each>gather", "fan.each>w", "w.resumed>gather"))
-    world = World.start(given, lines("a", "b"))
-    assert 2 == len(world.facts(WorkflowWaitOpened)), "nothing has ended while the waits are open"
-    assert 2 == world.signal("paid@1")
-    assert {"a": "succeeded", "b": "cancelled"} == told(world), "the first fires the join, the second was resolved"
-    assert {"a": "Succeeded", "b": "Succeeded"} == world.statuses("w")
+def test_of_branches_that_one_signal_resumed_the_first_fires_the_join_and_the_others_move_nothing() -> None:
+    world = World.start(gathered(signal_wait("w"), action("x", "failed"), mode="any", edges=_RESUMED), lines("a", "b"))
+    assert 2 == world.signal("paid@1", {"n": 1})
+    assert {"a": "succeeded", "b": "cancelled"} == told(world)
+    assert {"a": "Succeeded", "b": "Succeeded"} == world.statuses("w"), "both were resolved, which stands"
+    assert [] == world.executions("x", "b")
+
+
+_RESUMED = ("fan.each>w", "w.resumed>gather", "w.cancelled>x")
 
 
 @pytest.mark.behaviour("B84")
@@ -245,7 +246,7 @@ def test_what_was_stopped_or_lost_there_is_not_handed_out_again(happens: str) ->
     assert "Succeeded" == world.status
 
 
-def test_an_open_ambiguity_there_when_the_join_fires_stays_open() -> None:
+def test_a_reconciled_skip_of_a_branch_may_fire_the_join() -> None:
     world = World.start(gathered(action("x"), action("y"), mode="any", bound=2), lines("a", "b", "c"))
     world.answer("x", Ambiguous("?"), key="a")
     world.answer("x", key="b")

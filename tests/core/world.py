@@ -332,12 +332,20 @@ class World:
                 self.timers[execution] = due
         if owes.swept:
             self.owed, self.timers = {}, {}
+        owed, timers = self.owed, self.timers
+        self.refold_rows()
+        assert set(self.owed) == set(owed)
+        assert self.timers == timers
+        self.owed = owed
+        assert set(owes.waits.values()) <= {e.ref for e in self.state.executions.values()}
+
+    def refold_rows(self) -> None:
+        """Make outbox and timers anew from the state, as repair does: nothing in it is claimed."""
         executions = self.state.executions.items()
-        scheduled = {attempt_id(id, e.attempt) for id, e in executions if e.status is ExecutionStatus.SCHEDULED}
-        assert scheduled == set(self.owed)
+        unanswered = [(id, e) for id, e in executions if e.status is ExecutionStatus.SCHEDULED and e.answer is None]
+        self.owed = {attempt_id(id, e.attempt): False for id, e in unanswered}
         due_at = {id: e.wait.deadline if e.wait else e.retry_due for id, e in executions}
-        assert {id: due for id, due in due_at.items() if due is not None} == self.timers
-        assert set(owes.waits.values()) <= {e.ref for _, e in executions}
+        self.timers = {id: due for id, due in due_at.items() if due is not None}
 
     def _compose(self, decision: Decision) -> None:
         """Every attempt of an execution gets the same input, and its size is known without composing it."""

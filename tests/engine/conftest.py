@@ -62,3 +62,11 @@ def hot(postgres: SqlStore) -> Iterator[Stage]:
     acting = Stage(postgres)
     yield acting
     assert [] == acting.simulation.verify()
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """In memory."""
+    acting = Stage(MemoryStore())
+    yield acting
+    assert [] == acting.simulation.verify()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
+from kombu import pools
 
 from orchestrator.client import Orchestrator
 from orchestrator.core.snapshot import RunSnapshot
@@ -142,8 +143,7 @@ class Plant:
     def close(self) -> None:
         """Give up what the test had opened."""
         close(self.engine)
-        pool: Any = self.app.pool
-        pool.force_close_all()
+        pools.reset()
         self.app.close()
 
 

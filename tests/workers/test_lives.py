@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -192,9 +194,8 @@ def test_never_more_calls_in_flight_than_the_limit_of_a_capability(made: Make, r
     plant = made(redis_url, "threads", limits="t.crowd=2")
     first = plant.start("t.crowd")
     shared = first.folder
-    runs = [first]
-    for _ in range(9):
-        runs.append(Run(plant, plant.orchestrator.start(first.workflow, {"folder": str(shared)}).id, shared, ""))
+    start = partial(plant.orchestrator.start, first.workflow, {"folder": str(shared)})
+    runs = [first, *(Run(plant, start().id, shared, first.workflow) for _ in range(9))]
     with plant.worker("-c", "6"):
         assert {"Succeeded"} == {run.ended().status for run in runs}
     assert {1, 2} >= {run.execution.output["inside"] for run in runs}
@@ -213,7 +214,7 @@ class Watching:
         self._there = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
-    def __enter__(self) -> Watching:
+    def __enter__(self) -> Self:
         self._thread.start()
         assert self._there.wait(10)
         return self
@@ -225,14 +226,11 @@ class Watching:
     def _watch(self) -> None:
         with self._app.connection_for_read() as connection:
             receiver = self._app.events.Receiver(connection, handlers={"*": self.events.append})
-            consumers = receiver.consumer_context()
-            with consumers:
+            with receiver.consumer_context() as (line, _, _):
                 self._there.set()
                 while not self._stop.is_set():
-                    try:
-                        connection.drain_events(timeout=0.1)
-                    except TimeoutError:
-                        continue
+                    with contextlib.suppress(TimeoutError):
+                        line.drain_events(timeout=0.1)
 
     def of(self, run: Run) -> list[str]:
         """The events of a run's attempt, in order."""
@@ -281,18 +279,24 @@ def test_those_who_watch_are_told_of_kills_and_revokes(made: Make, redis_url: st
     assert watching.last(revoked)["terminated"]
 
 
+def performed_now(plant: Plant) -> list[list[Any]]:
+    """What each worker says that it performs."""
+    answers: Any = plant.app.control.inspect(timeout=2).active()
+    return list((answers or {}).values())
+
+
 def test_a_worker_answers_what_it_does_when_asked(made: Make, redis_url: str) -> None:
     plant = made(redis_url)
     with plant.worker():
         run = plant.start("t.block")
         until(lambda: run.lines("begun"))
-        (active,) = plant.app.control.inspect(timeout=2).active().values()
+        (active,) = performed_now(plant)
         assert [("t.block@1", run.attempt_id, [run.attempt_id])] == [
             (task["name"], task["id"], list(task["args"])) for task in active
         ]
         run.go()
         run.ended()
-        until(lambda: [[]] == list(plant.app.control.inspect(timeout=2).active().values()))
+        until(lambda: [[]] == performed_now(plant))
 
 
 # --- an application of one's own --------------------------------------------------------------------------------------

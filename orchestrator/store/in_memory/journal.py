@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orchestrator.core.data import JsonText
 from orchestrator.ports.records import Change, Head, StoredFact, WaitRow
-from orchestrator.store.changes import checked
+from orchestrator.store.changes import checked, waits_in_order
 from orchestrator.store.in_memory.tables import FINAL, Facts, Opened
 
 
@@ -51,9 +51,7 @@ class Journal(Opened):
             tables.facts = tables.facts.insert(run_id, journal.followed_by(change.facts))
             tables.runs = tables.runs.insert(run_id, change.run)
             self._attempts_and_timers(change)
-        waits = [wait for change in changes for wait in change.waits]
-        # Closed first: a key that one wait gives up may be taken by another in the same append.
-        for wait in sorted(waits, key=lambda wait: wait.status == "open"):
+        for wait in waits_in_order(changes):
             self._wait(wait)
 
     def _attempts_and_timers(self, change: Change) -> None:
@@ -80,7 +78,7 @@ class Journal(Opened):
         if wait.key is not None:
             known = tables.keyed.get((wait.scope, wait.key), ())
             others = [other for id in known if id != wait.wait_id and (other := tables.waits.get(id)) is not None]
-            if wait.status == "open" and any(other.status == "open" for other in others):
+            if wait.status == "open" and any(other.status == "open" and other.key == wait.key for other in others):
                 raise self.conflict(f"the completion key {wait.key!r} is open already: load the run and decide anew")
             if wait.wait_id not in known:
                 tables.keyed = tables.keyed.insert((wait.scope, wait.key), (*known, wait.wait_id))

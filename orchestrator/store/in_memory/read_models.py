@@ -71,4 +71,5 @@ class ReadModels(Opened):
 
     def _keyed(self, scope: str, key: str) -> list[WaitRow]:
         tables = self.read
-        return [row for id in tables.keyed.get((scope, key), ()) if (row := tables.waits.get(id)) is not None]
+        rows = (tables.waits.get(id) for id in tables.keyed.get((scope, key), ()))
+        return [row for row in rows if row is not None and row.key == key]

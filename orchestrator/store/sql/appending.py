@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, update
 
 from orchestrator.ports.records import AttemptRow, Change
-from orchestrator.store.changes import checked
+from orchestrator.store.changes import checked, waits_in_order
 from orchestrator.store.sql.batches import Batch, among, listed
 from orchestrator.store.sql.mapping import attempt_values, fact_values, run_values, timer_values, wait_values
 from orchestrator.store.sql.schema import attempts, facts, runs, timers, waits
@@ -89,10 +89,7 @@ class Appending(Session):
         self.insert(_SET_TIMERS, [*map(timer_values, last.values())])
 
     def _waits(self, changes: Sequence[Change]) -> None:
-        last = {wait.wait_id: wait for each in changes for wait in each.waits}
-        # Closed first: a key that one wait gives up may be taken by another in the same append.
-        ordered = sorted(last.values(), key=lambda wait: (wait.status == "open", wait.scope, wait.key or ""))
-        self.insert(_SET_WAITS, [*map(wait_values, ordered)])
+        self.insert(_SET_WAITS, [*map(wait_values, waits_in_order(changes))])
 
 
 def _move(change: Change, names: Sequence[str]) -> dict[str, Any]:
