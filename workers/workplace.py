@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 import structlog
-from celery import signals
-from celery.bootsteps import RUN
+from celery import bootsteps, signals
 
 from orchestrator.dispatch.celery import HEADER
 from orchestrator.wiring import close, engine_from
@@ -22,6 +21,8 @@ from workers.pools import power_of
 from workers.staffing import Staff
 
 log = structlog.stdlib.get_logger(__name__)
+
+_bootsteps: Any = bootsteps
 
 #: How long a worker that stops waits for a store that is away, in seconds.
 PATIENCE: Final = 20.0
@@ -101,7 +102,7 @@ class Workplace:
 
     def _loop_closes(self, _: object) -> None:
         """The line to the broker is broken, unless the worker stops."""
-        if self._controller.blueprint.state == RUN:
+        if self._controller.blueprint.state == _bootsteps.RUN:
             # What was received over it can be acknowledged no more, nor put back into its queue: to try is what Celery
             # does, and fails at in a way that ends the worker.
             self.line += 1

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.runs import Failed_, Output, Skipped_, Succeeded_, outcome_of
-from orchestrator.cli.terminal import Actor, AsJson, DatabaseUrl, Scope, actor_of, opened, tell, tell_json
+from orchestrator.cli.terminal import Actor, AsJson, BrokerUrl, DatabaseUrl, Scope, actor_of, opened, tell, tell_json
 
 
 def register(app: typer.Typer) -> None:
@@ -24,13 +24,14 @@ def complete(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Give a suspended node its answer; left to itself, success through `next`."""
     if succeeded is failed is skipped is None:
         succeeded = "next"
     outcome = outcome_of(succeeded, failed, skipped, output)
-    with opened(database_url) as orchestrator:
+    with opened(database_url, broker_url) as orchestrator:
         orchestrator.complete(key, outcome, actor=actor_of(actor), scope=scope)
     if json:
         tell_json({"key": key, "outcome": type(outcome).__name__})

@@ -26,7 +26,7 @@ from orchestrator.errors import Reason, Refused, Rejected
 if TYPE_CHECKING:
     from orchestrator.core.graph import Definition
 
-Files = Annotated[list[Path], typer.Argument(help="Documents, JSON or YAML.")]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Documents, JSON or YAML.")]
 Named = Annotated[str, typer.Argument(metavar="ID[@V]", help="A workflow, and a version if not the active one.")]
 
 
@@ -165,7 +165,7 @@ def activate(workflow: Named, scope: Scope = "default", database_url: DatabaseUr
 
 
 def deactivate(
-    workflow: Annotated[str, typer.Argument(help="A workflow.")],
+    workflow: Annotated[str, typer.Argument(metavar="ID", help="A workflow.")],
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
     json: AsJson = False,

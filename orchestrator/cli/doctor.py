@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli.terminal import AsJson, DatabaseUrl, import_from_here, settings_for, tell, tell_json
-from orchestrator.errors import CeleriacError
+from orchestrator.cli.terminal import AsJson, BrokerUrl, DatabaseUrl, import_from_here, settings_for, tell, tell_json
+from orchestrator.errors import BadSettings, CeleriacError
 
 if TYPE_CHECKING:
     from orchestrator.settings import Settings
@@ -33,9 +34,12 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(database_url: DatabaseUrl = None, json: AsJson = False) -> None:
+def doctor(database_url: DatabaseUrl = None, broker_url: BrokerUrl = None, json: AsJson = False) -> None:
     """Look at settings, database, schema, broker, performers and what waits for a worker; exit 1 if anything fails."""
-    findings = list(findings_of(settings_for(database_url)))
+    try:
+        findings = list(findings_of(settings_for(database_url, broker_url)))
+    except BadSettings as error:
+        findings = [Finding("settings", "fail", error.message)]
     if json:
         tell_json([{"what": f.what, "state": f.state, "message": f.sentence} for f in findings])
     else:
@@ -105,11 +109,9 @@ def _unclaimed(settings: Settings) -> Finding:
     from orchestrator.ports.records import AttemptState
     from orchestrator.store.opening import open_store
 
-    store = open_store(settings.database_url, pool_size=1)
     now = datetime.now(UTC)
-    with store.transaction() as tx:
+    with closing(open_store(settings.database_url, pool_size=1)) as store, store.transaction() as tx:
         rows = [r for r in tx.due_attempts(now + timedelta(days=1), 1_000) if r.state is AttemptState.OWED]
-    store.close()
     oldest = min(rows, key=lambda row: row.owed_at, default=None)
     if oldest is None or now - oldest.owed_at < LONG:
         return Finding("queue", "ok", "no attempt has waited long for a worker")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module, metadata
 from io import TextIOWrapper
+from itertools import takewhile
 from typing import Annotated, Final
 
 import typer
@@ -64,7 +65,12 @@ def _version(asked: bool) -> None:
 
 
 def _celeriac(
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from, as CELERIAC_DEBUG=1 does.")
+    ] = False,
 ) -> None:
     """Durable workflow graphs for people who already run Celery."""
 
@@ -86,17 +92,23 @@ def run(arguments: Sequence[str], app: Callable[..., object]) -> int:
     """Run an application and answer with the exit code."""
     try:
         _readable(arguments)
-        answer = app(args=list(arguments), standalone_mode=False)
+        answer = app(args=list(arguments), prog_name="celeriac", standalone_mode=False)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if os.environ.get("CELERIAC_DEBUG"):
+        if _debugged(arguments):
             raise
         return _complained(error)
     return answer if isinstance(answer, int) else 0
+
+
+def _debugged(arguments: Sequence[str]) -> bool:
+    """Whether --debug stands before the noun, or the environment asks for it."""
+    own = takewhile(lambda argument: argument.startswith("-"), arguments)
+    return "--debug" in own or os.environ.get("CELERIAC_DEBUG", "0") not in {"", "0"}
 
 
 def _readable(arguments: Sequence[str]) -> None:

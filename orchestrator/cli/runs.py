@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,10 +11,12 @@ from orchestrator.cli.terminal import (
     SHORT,
     Actor,
     AsJson,
+    BrokerUrl,
     DatabaseUrl,
     Payload,
     Scope,
     actor_of,
+    instant_of,
     misused,
     opened,
     run_id,
@@ -23,7 +26,7 @@ from orchestrator.cli.terminal import (
     value_of,
     whole_id,
 )
-from orchestrator.errors import Refused
+from orchestrator.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     from orchestrator.client import Orchestrator
@@ -70,7 +73,7 @@ def subject_of(text: str | None) -> tuple[str, str] | None:
 
 
 def start(
-    workflow: Annotated[str, typer.Argument(help="A published workflow.")],
+    workflow: Annotated[str, typer.Argument(metavar="WORKFLOW", help="A published workflow.")],
     payload: Payload = "{}",
     subject: Annotated[str | None, typer.Option(metavar="KIND:ID", help="What the run is about.")] = None,
     correlation: Annotated[str | None, typer.Option(help="An id of yours to find it by.")] = None,
@@ -79,11 +82,12 @@ def start(
     timeout: Annotated[float, typer.Option(min=0, help="With --wait: seconds to wait.")] = 3600.0,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Start a run of the active version."""
     about, value, status = subject_of(subject), value_of(payload), None
-    with opened(database_url) as orchestrator:
+    with opened(database_url, broker_url) as orchestrator:
         started = orchestrator.start(workflow, value, subject=about, correlation=correlation, key=key, scope=scope)
         if not json:
             tell(f"{started.id} {'started' if started.created else 'was started before with this key'}")
@@ -104,6 +108,8 @@ def list_(
     workflow: Annotated[str | None, typer.Option(help="Of this workflow only.")] = None,
     status: Annotated[str | None, typer.Option(help="In this status only: Running, Waiting, Failed, …")] = None,
     subject: Annotated[str | None, typer.Option(metavar="KIND:ID", help="About this subject only.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="INSTANT", help="Started then or later.")] = None,
+    before: Annotated[str | None, typer.Option(metavar="RUN", help="The next page: older than this run.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many, the newest.")] = 50,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
@@ -117,9 +123,10 @@ def list_(
     if status is not None and status not in set(RunStatus):
         raise misused(f"--status is {status!r}; it may be {', '.join(RunStatus)}")
     kind, id = subject_of(subject) or (None, None)
-    which = RunFilter(scope=scope, workflow=workflow, status=status, subject_kind=kind, subject_id=id)
+    which = RunFilter(scope, workflow, status, subject_kind=kind, subject_id=id, since=instant_of("--since", since))
     with opened(database_url) as orchestrator:
-        rows = orchestrator.runs(which, limit=limit)
+        last = None if before is None else _place(orchestrator, run_id(orchestrator, before, scope))
+        rows = orchestrator.runs(which, limit=limit, before=last)
     if json:
         tell_json(
             [
@@ -152,10 +159,22 @@ def list_(
         empty="no runs",
         ids=1,
     )
+    if len(rows) == limit:
+        tell(f"there may be older ones: --before {rows[-1].run_id[:SHORT]}")
+
+
+def _place(orchestrator: Orchestrator, id: str) -> tuple[datetime, str]:
+    """Where a run stands in the list."""
+    with orchestrator.engine.store.reading() as tx:
+        row = tx.run(id)
+    if row is None:
+        raise NotFound("run", id)
+    return row.started_at, row.run_id
 
 
 def show(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
     """Where a run stands, and why it does not move."""
+    from orchestrator.cli.run_screen import tell_run
     from orchestrator.standing import reasons
 
     with opened(database_url) as orchestrator:
@@ -168,34 +187,7 @@ def show(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, j
     if json:
         tell_json(snapshot.document() | {"standsOn": why})
         return
-    trigger = snapshot.trigger
-    subject = trigger["subject"]
-    about = f" about {subject['kind']}:{subject['id']}" if subject else ""
-    tell(f"{snapshot.id}  {snapshot.workflow}@{snapshot.version}{about}  {snapshot.status}")
-    tell_table(
-        ("execution", "node", "branch", "visit", "status", "tries", "outlet", "failure"),
-        (
-            (
-                e.id[:SHORT],
-                e.node,
-                e.key,
-                e.execution.visit,
-                e.status,
-                e.attempts or "",
-                e.outlet,
-                "" if e.failure is None else f"{e.failure.code or e.failure.kind}: {e.failure.reason}",
-            )
-            for e in snapshot.executions
-        ),
-        empty="nothing has arrived anywhere",
-        ids=1,
-    )
-    if snapshot.unreachable:
-        tell(f"never reached: {', '.join(snapshot.unreachable)}")
-    if why:
-        tell("why it does not move:")
-        for sentence in why:
-            tell(f"  {sentence}")
+    tell_run(snapshot, why)
 
 
 def facts(run: Run, scope: Scope = "default", database_url: DatabaseUrl = None, json: AsJson = False) -> None:
@@ -220,10 +212,11 @@ def cancel(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """End a run now; nothing happens to one that has ended."""
-    with opened(database_url) as orchestrator:
+    with opened(database_url, broker_url) as orchestrator:
         id = run_id(orchestrator, run, scope)
         orchestrator.cancel(id, actor=actor_of(actor), reason=reason, scope=scope)
         _tell_status(orchestrator, id, scope, json=json)
@@ -231,7 +224,7 @@ def cancel(
 
 def reconcile(
     run: Run,
-    execution: Annotated[str, typer.Argument(help="An execution's id, or its beginning.")],
+    execution: Annotated[str, typer.Argument(metavar="EXECUTION", help="An execution's id, or its beginning.")],
     succeeded: Succeeded_ = None,
     failed: Failed_ = None,
     skipped: Skipped_ = None,
@@ -239,11 +232,12 @@ def reconcile(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Say what happened where nobody knows it."""
     outcome = outcome_of(succeeded, failed, skipped, output)
-    with opened(database_url) as orchestrator:
+    with opened(database_url, broker_url) as orchestrator:
         id = run_id(orchestrator, run, scope)
         known = sorted(orchestrator.state(id, scope=scope).executions)
         whole = whole_id("execution", execution, known)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.terminal import AsJson, misused, tell, tell_json
+from orchestrator.cli.terminal import AsJson, instant_of, misused, tell, tell_json
 
 
 def register(app: typer.Typer) -> None:
@@ -31,14 +31,11 @@ def preview(
 ) -> None:
     """The next instants at which a cron expression fires."""
     from orchestrator.core.cron import CronExpression
-    from orchestrator.core.instants import format_instant, parse_instant
+    from orchestrator.core.instants import format_instant
 
     if timezone != "UTC":
         raise misused(f"--timezone is {timezone!r}; expressions are evaluated in UTC")
-    try:
-        after = datetime.now(UTC) if from_ is None else parse_instant(from_)
-    except ValueError as error:
-        raise misused(f"--from: {error}") from None
+    after = instant_of("--from", from_) or datetime.now(UTC)
     instants = [format_instant(instant) for instant in CronExpression.parse(expression).upcoming(after, count)]
     if json:
         tell_json(instants)

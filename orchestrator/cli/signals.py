@@ -9,6 +9,7 @@ import typer
 from orchestrator.cli.terminal import (
     Actor,
     AsJson,
+    BrokerUrl,
     DatabaseUrl,
     Payload,
     Scope,
@@ -33,13 +34,15 @@ def signal(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Resume every open signal wait of a run that accepts NAME@V; with none waiting nothing is kept."""
-    with opened(database_url) as orchestrator:
+    value = value_of(payload)
+    with opened(database_url, broker_url) as orchestrator:
         id = run_id(orchestrator, run, scope)
-        resumed = orchestrator.signal(id, contract, value_of(payload), actor=actor_of(actor), scope=scope)
+        resumed = orchestrator.signal(id, contract, value, actor=actor_of(actor), scope=scope)
     if json:
         tell_json({"runId": id, "resumed": resumed})
     else:
-        tell(f"{resumed} waits resumed")
+        tell(f"{resumed} {'wait' if resumed == 1 else 'waits'} resumed")

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -25,6 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="For programs: one JSON doc
 Actor = Annotated[str | None, typer.Option(help="Who does it; left out: the user of this machine.")]
 Payload = Annotated[str, typer.Option(help="JSON, @FILE, or @- for standard input.")]
 DatabaseUrl = Annotated[str | None, typer.Option(help="Instead of CELERIAC_DATABASE_URL.")]
+BrokerUrl = Annotated[str | None, typer.Option(help="Instead of CELERIAC_BROKER_URL.")]
 
 #: So much of an id is shown in tables: enough to be the only one that begins like this, and six columns fit into 80.
 SHORT: Final = 12
@@ -34,21 +36,22 @@ PAGE: Final = 1_000
 NAMED: Final = 5
 
 
-def settings_for(database_url: str | None = None) -> Settings:
-    """The settings of the environment, with another database when one is named."""
+def settings_for(database_url: str | None = None, broker_url: str | None = None) -> Settings:
+    """The settings of the environment, with another database or broker where one is named."""
     from orchestrator.settings import Settings
 
-    return Settings() if database_url is None else Settings(database_url=database_url)
+    named = {"database_url": database_url, "broker_url": broker_url}
+    return Settings(**{name: url for name, url in named.items() if url is not None})
 
 
 @contextmanager
-def opened(database_url: str | None = None) -> Iterator[Orchestrator]:
+def opened(database_url: str | None = None, broker_url: str | None = None) -> Iterator[Orchestrator]:
     """A handle on a database with the right schema; an SQLite file gets its schema by itself."""
     from orchestrator.client import Orchestrator
     from orchestrator.store.migrate import check, upgrade
     from orchestrator.wiring import engine_from
 
-    settings = settings_for(database_url)
+    settings = settings_for(database_url, broker_url)
     with Orchestrator(engine=engine_from(settings)) as orchestrator:
         try:
             check(orchestrator.engine.store)
@@ -70,6 +73,16 @@ def complain(message: str) -> None:
     from orchestrator.telling import plain
 
     typer.echo(f"celeriac: {plain(message)}", err=True)
+
+
+def instant_of(option: str, text: str | None) -> datetime | None:
+    """The instant that an option says; wrong usage if it says none."""
+    from orchestrator.core.instants import parse_instant
+
+    try:
+        return None if text is None else parse_instant(text)
+    except ValueError as error:
+        raise misused(f"{option}: {error}") from None
 
 
 def misused(message: str) -> typer.BadParameter:

@@ -10,6 +10,7 @@ from orchestrator.cli.terminal import (
     SHORT,
     Actor,
     AsJson,
+    BrokerUrl,
     DatabaseUrl,
     Payload,
     Scope,
@@ -98,10 +99,17 @@ DONE = {"approve": "approved", "reject": "rejected", "resume": "resumed", "cance
 
 
 def _close(
-    verb: str, wait: str, payload: str, actor: str | None, *, scope: str, database_url: str | None, json: bool
+    verb: str,
+    wait: str,
+    payload: str,
+    actor: str | None,
+    *,
+    scope: str,
+    urls: tuple[str | None, str | None],
+    json: bool,
 ) -> None:
     value = value_of(payload)
-    with opened(database_url) as orchestrator:
+    with opened(*urls) as orchestrator:
         id = wait_id(orchestrator, wait, scope)
         close = {
             "approve": orchestrator.approve,
@@ -122,10 +130,11 @@ def approve(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Say yes to an approval."""
-    _close("approve", wait, payload, actor, scope=scope, database_url=database_url, json=json)
+    _close("approve", wait, payload, actor, scope=scope, urls=(database_url, broker_url), json=json)
 
 
 def reject(
@@ -134,10 +143,11 @@ def reject(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Say no to an approval."""
-    _close("reject", wait, payload, actor, scope=scope, database_url=database_url, json=json)
+    _close("reject", wait, payload, actor, scope=scope, urls=(database_url, broker_url), json=json)
 
 
 def resume(
@@ -146,10 +156,11 @@ def resume(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Resume one signal wait, whatever contract it names."""
-    _close("resume", wait, payload, actor, scope=scope, database_url=database_url, json=json)
+    _close("resume", wait, payload, actor, scope=scope, urls=(database_url, broker_url), json=json)
 
 
 def cancel(
@@ -158,7 +169,8 @@ def cancel(
     actor: Actor = None,
     scope: Scope = "default",
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
     json: AsJson = False,
 ) -> None:
     """Call a signal wait off."""
-    _close("cancel", wait, payload, actor, scope=scope, database_url=database_url, json=json)
+    _close("cancel", wait, payload, actor, scope=scope, urls=(database_url, broker_url), json=json)

@@ -334,9 +334,7 @@ def _resolved(state: RunState, recorded: Recorded, fact: WorkflowWaitResolved) -
     _answered(state, state.executions[fact.execution.id], answer)
 
 
-def _closed(
-    state: RunState, id: str, at: datetime, *, outlet: str | None = None, actor: str | None = None
-) -> None:
+def _closed(state: RunState, id: str, at: datetime, *, outlet: str | None = None, actor: str | None = None) -> None:
     known = state.executions[id]
     if known.wait is None:
         raise CeleriacError(f"run {state.run_id}: execution {id} has no open wait to close")

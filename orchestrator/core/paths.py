@@ -88,14 +88,17 @@ def _keep_lane(state: RunState, new: Execution, before: ExecutionStatus | None) 
     if before is ExecutionStatus.PENDING:
         lane = replace(lane, ready=lane.ready.without(entry_of(state, new)))
     elif before is ExecutionStatus.RETRY_PENDING:
-        lane = replace(lane, retries=lane.retries.discard(new.ref.id))
+        retries = lane.retries.discard(new.ref.id)
+        lane = replace(lane, retries=retries, first_due=lane.first_due if retries else None)
     elif before is ExecutionStatus.SCHEDULED:
         lane = replace(lane, scheduled=lane.scheduled - 1)
     if after is ExecutionStatus.SCHEDULED:
         lane = replace(lane, scheduled=lane.scheduled + 1)
     elif after is ExecutionStatus.RETRY_PENDING:
         entry = entry_of(state, new)
-        lane = replace(lane, retries=lane.retries.insert(new.ref.id, (entry.item, entry.born)))
+        dues = [due for due in (lane.first_due, new.retry_due) if due is not None]
+        retries = lane.retries.insert(new.ref.id, (entry.item, entry.born))
+        lane = replace(lane, retries=retries, first_due=min(dues, default=None))
     set_lane(state, new.ref.branch, lane)
 
 

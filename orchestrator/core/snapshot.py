@@ -206,5 +206,3 @@ def _wait(execution: Execution) -> WaitView:
     wait = execution.wait
     assert wait is not None
     return WaitView(wait.id, execution.ref, wait.kind, wait.signal, wait.key, wait.deadline, wait.opened_at)
-
-

@@ -199,6 +199,8 @@ class Lane:
     ready: ReadyQueue = field(default_factory=ReadyQueue)
     #: Executions that wait for their retry, by id, with their place in the order.
     retries: HashTrieMap[str, tuple[int, int]] = field(default_factory=HashTrieMap)
+    #: No retry is due before this, so that nobody looks through thousands in vain; None when there are none.
+    first_due: datetime | None = None
 
     @property
     def free(self) -> bool:

@@ -138,7 +138,7 @@ def _same(expected: AttemptRow | None, found: AttemptRow | None) -> bool:
         state=AttemptState.OWED,
         owed_at=expected.owed_at,
         due_at=expected.due_at,
-        fence=0,
+        fence=expected.fence,
         rings=0,
         losses=0,
         worker=None,

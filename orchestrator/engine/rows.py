@@ -75,6 +75,8 @@ def attempt_row(state: RunState, ref: ExecutionRef, number: int, now: datetime) 
         timeout=node.policy.attempt_timeout,
         state=AttemptState.OWED,
         owed_at=now,
+        # Above every fence that an earlier row of this attempt can have had, so that no old claim fits the new row.
+        fence=state.tail << 20,
         due_at=now + FIRST_RING_GAP,
     )
 

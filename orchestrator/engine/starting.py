@@ -19,7 +19,7 @@ from orchestrator.engine.advancing import TRIES, Batch, committed, decide_run
 from orchestrator.engine.deps import Deps
 from orchestrator.engine.loading import stored_definition
 from orchestrator.engine.rows import change_of
-from orchestrator.errors import BadData, CeleriacError, Conflict, Reason, Rejected
+from orchestrator.errors import BadData, CeleriacError, CommitUnknown, Conflict, Reason, Rejected
 from orchestrator.ports.records import DefinitionRow
 from orchestrator.ports.store import Transaction
 
@@ -86,20 +86,27 @@ def _changed(row: DefinitionRow) -> Reason:
 
 
 def start(deps: Deps, request: StartRequest, policies: Sequence[AdmissionPolicy] = ()) -> Started:
-    """Admit a run, or find the one that this key has started. Raises `Rejected` with every reason."""
+    """Admit a run, or find the one that this key has started. Raises `Rejected` with every reason.
+
+    When the connection breaks at the commit, whether it took place is settled by looking for the run.
+    """
     refusals = _ids(request)
     if refusals:
         raise Rejected(refusals)
     id = run_id(request.scope, request.workflow, request.key)
+    ours = False
     for _ in range(TRIES):
         batch = Batch()
         try:
             with deps.store.transaction() as tx:
                 if tx.head(id) is not None:
-                    return Started(id, created=False)
+                    return Started(id, created=ours)
                 _admit(deps, tx, batch, id, request, policies)
                 tx.append(batch.changes)
         except Conflict:
+            continue
+        except CommitUnknown:
+            ours = True
             continue
         committed(deps, batch)
         return Started(id, created=True)

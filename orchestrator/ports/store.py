@@ -84,8 +84,10 @@ class JournalTable(Protocol):
     def append(self, changes: Sequence[Change]) -> None:
         """Store facts and all they owe, for several runs at once, each run at most once.
 
-        A change whose `expected_tail` is 0 creates the run. Raises `Conflict` when a tail has moved, a run exists
-        already, or a completion key is open elsewhere; the transaction is then of no further use.
+        A change whose `expected_tail` is 0 creates the run; one without facts writes only what follows from them.
+        `ended` comes before `owed`, `cleared` before `timers`, `swept` wins over both. Raises `Conflict` when a tail
+        has moved, a run or an attempt exists already, or a completion key is open elsewhere; the transaction is then of
+        no further use.
         """
 
 

@@ -128,6 +128,9 @@ def check_lane(state: RunState, lane: Lane, inside: Sequence[Execution]) -> None
     assert len(pending) == len(lane.ready)
     retries = {e.ref.id: (entry_of(state, e).item, e.born) for e in ours if e.status is ExecutionStatus.RETRY_PENDING}
     assert retries == dict(lane.retries.items())
+    dues = [e.retry_due for e in ours if e.retry_due is not None]
+    assert (lane.first_due is None) == (not dues)
+    assert lane.first_due is None or lane.first_due <= min(dues)
 
 
 def drained(queue: ReadyQueue) -> list[Entry]:

@@ -87,6 +87,25 @@ def test_the_latest_failure_of_a_node_counts() -> None:
     assert "second" == world.input("b", visit=2)["failures"]["a"]["reason"]
 
 
+def test_a_branch_sees_the_failures_of_root_and_root_never_those_of_a_branch() -> None:
+    given = gathered(
+        action("x", "failed"),
+        action("y"),
+        edges=("start.next>a", "a.failed>b", "fan.each>x", "x.failed>y", "y.next>gather"),
+        others=[action("a", "failed"), action("b")],
+        bound=1,
+    )
+    world = World.start(given, lines("k1", "k2"))
+    world.answer("x", Failed("in a branch", retryable=False), key="k1")
+    world.answer("a", Failed("in root", retryable=False))
+    world.answer("y", key="k1")
+    assert {"a"} == set(world.input("x", "k2")["failures"])
+    assert {"x"} == set(world.input("y", "k1")["failures"]), "pinned before root failed"
+    assert {"a"} == set(world.input("b")["failures"])
+    world.answer("x", key="k2")
+    assert {"a"} == set(world.input("after")["failures"])
+
+
 @pytest.mark.parametrize("payload", ({}, None, 7, "text", [1, {"a": None}]))
 def test_the_trigger_contributes_its_payload_whatever_json_it_is(payload: object) -> None:
     world = World.start(single(action("a")), {} if payload is None else payload)

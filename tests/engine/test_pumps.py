@@ -92,7 +92,7 @@ def test_a_worker_may_vanish_twice_and_the_third_time_is_a_failed_attempt(stored
         fences.append(stored.claim("work").fence)
         stored.simulation.clock.move(timedelta(seconds=30))
         stored.simulation.tick()
-    assert [1, 2, 3, 1, 2, 3] == fences, "each attempt counts its own"
+    assert sorted(set(fences)) == fences, "no claim is like an earlier one"
     assert ["worker lost 3 times"] * 2 == [fact.data["reason"] for fact in stored.facts("NodeAttemptFailed")]
     assert ("Failed", 2) == (stored.execution("work").status, stored.execution("work").attempts)
     stored.simulation.settle()
@@ -134,14 +134,17 @@ def test_a_worker_that_is_past_the_deadline_is_called_off(stored: Stage) -> None
 
 def test_what_is_handed_back_is_handed_out_at_once_and_counts_for_nothing(stored: Stage) -> None:
     stored.begin(ONE)
+    fences = []
     for _ in range(5):
         work = stored.claim("work")
+        fences.append(work.fence)
         stored.simulation.engine.hand_back([(work.attempt_id, work.fence)])
         assert [work.attempt_id] == [bell.attempt_id for bell in stored.simulation.doorbells.rung]
         assert not stored.answer(work, {"late": True})
     with stored.simulation.store.reading() as tx:
         [row] = tx.attempts_of([stored.run_id])
-    assert (0, 5, None) == (row.losses, row.fence, row.worker)
+    assert (0, None) == (row.losses, row.worker)
+    assert sorted(set(fences)) == fences
     stored.simulation.settle()
     assert ("Succeeded", 1) == (stored.status, stored.execution("work").attempts)
 

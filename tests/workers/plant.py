@@ -80,7 +80,7 @@ class Plant:
             command = ["-m", "tests.workers.embedded_program", self.pool]
         else:
             command = ["-m", "celery", "-A", app, "worker", "-P", self.pool, "-c", "2", "-l", "INFO"]
-            command += ["-n", f"{uuid.uuid4().hex[:8]}@%h", *options]
+            command += ["-n", f"{uuid.uuid4().hex[:8]}@%h", "--without-mingle", "--without-gossip", *options]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CELERIAC_")}
         environment |= {f"CELERIAC_{name.upper()}": value for name, value in self.given.items()}
         environment |= {"PYTHONPATH": str(PROJECT), "PYTHONWARNINGS": "ignore"}

@@ -32,7 +32,7 @@ from orchestrator.core.facts import Recorded
 from orchestrator.core.kinds import KINDS
 from orchestrator.core.kinds.entering import EnteredKind
 from orchestrator.core.outcomes import FailureKind
-from orchestrator.core.state import Execution, RunState
+from orchestrator.core.state import RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def settle(draft: Draft) -> None:
         if draft.state.withdrawing and joins.withdraw(draft):
             continue
         if draft.state.concluding:
-            conclude(draft, _first_answer(draft))
+            _conclude(draft)
             continue
         if draft.state.entering:
             _enter(draft)
@@ -116,9 +116,13 @@ def settle(draft: Draft) -> None:
     finish(draft)
 
 
-def _first_answer(draft: Draft) -> Execution:
+def _conclude(draft: Draft) -> None:
+    """Interpret the answers that are recorded, in the order of their facts."""
     concluding = draft.state.concluding
-    return draft.state.executions[min(concluding, key=lambda execution: (concluding[execution], execution))]
+    for id in sorted(concluding, key=lambda other: concluding[other]):
+        conclude(draft, draft.state.executions[id])
+        if joins.fire(draft):
+            return
 
 
 def _enter(draft: Draft) -> None:

@@ -44,7 +44,7 @@ def _lane(draft: Draft, id: FanOutId | None) -> Lane:
 
 def _due_retries(draft: Draft, lane: Lane) -> list[Entry]:
     """Retries whose time has come; each is as old as its execution."""
-    if not lane.retries:
+    if lane.first_due is None or lane.first_due > draft.now or not lane.free:
         return []
     return sorted(
         Entry(item, born, id)
