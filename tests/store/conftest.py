@@ -8,6 +8,11 @@ from itertools import count
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy import text
+
+from orchestrator.store.migrate import upgrade_store
+from orchestrator.store.sql.schema import metadata
+from orchestrator.store.sql.transaction import SqlStore, open_sql_store
 
 for promises in ("attempts", "definitions", "journal", "races", "read_models", "timers", "transactions"):
     pytest.register_assert_rewrite(f"tests.store.promises.{promises}")
@@ -27,3 +32,21 @@ def empty_postgres(postgres_url: str) -> Iterator[str]:
     finally:
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(own)))
+
+
+@pytest.fixture(scope="module")
+def migrated_postgres(postgres_url: str) -> Iterator[SqlStore]:
+    """A store on PostgreSQL, with whatever the tests before have left in it."""
+    store = open_sql_store(postgres_url)
+    upgrade_store(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def postgres_store(migrated_postgres: SqlStore) -> SqlStore:
+    """A store on PostgreSQL with empty tables. Nothing is kept of a test before, whatever it left."""
+    names = ", ".join(metadata.tables)
+    with migrated_postgres.engine.begin() as connection:
+        connection.execute(text(f"TRUNCATE {names}"))
+    return migrated_postgres

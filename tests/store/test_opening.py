@@ -44,6 +44,7 @@ def test_memory_is_a_store_of_its_own_each_time() -> None:
         "postgres://ada:s3cr3t@db/orders",
         "postgresql://ada:s3cr3t@db:port/orders",
         "sqlite+aiosqlite:///x.db",
+        "sqlite:///file:x?mode=memory&uri=true",
     ),
 )
 def test_any_other_url_is_refused_with_what_is_allowed_and_without_the_password(url: str) -> None:

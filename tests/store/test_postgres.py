@@ -12,8 +12,6 @@ from sqlalchemy import text
 
 from orchestrator.errors import CommitUnknown, Conflict, SchemaOutdated, StoreUnavailable
 from orchestrator.ports.store import ClaimRequest, Store
-from orchestrator.store.migrate import upgrade_store
-from orchestrator.store.sql.schema import metadata
 from orchestrator.store.sql.transaction import SqlStore, SqlTransaction, open_sql_store
 from tests.store.conformance import Conformance
 from tests.store.cutting import Line
@@ -22,21 +20,10 @@ from tests.store.rows import NOW, at, attempt, change, timer
 IMPATIENT = timedelta(milliseconds=100)
 
 
-@pytest.fixture(scope="module")
-def migrated(postgres_url: str) -> Iterator[SqlStore]:
-    store = open_sql_store(postgres_url)
-    upgrade_store(store)
-    yield store
-    store.close()
-
-
 @pytest.fixture
-def store(migrated: SqlStore) -> SqlStore:
-    """Empty tables. Nothing is kept of a test before, whatever it left."""
-    names = ", ".join(metadata.tables)
-    with migrated.engine.begin() as connection:
-        connection.execute(text(f"TRUNCATE {names}"))
-    return migrated
+def store(postgres_store: SqlStore) -> SqlStore:
+    """Empty tables."""
+    return postgres_store
 
 
 @pytest.fixture

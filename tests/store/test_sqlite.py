@@ -80,10 +80,23 @@ def test_the_journal_is_written_ahead_so_that_readers_and_the_writer_do_not_wait
     connection.close()
 
 
-def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    store = open_sql_store(f"sqlite:///{tmp_path}/no/such/folder/x.db")
-    with pytest.raises(StoreUnavailable, match=r"no/such/folder/x\.db.*unable to open"), store.reading() as tx:
-        tx.run_ids()
+@pytest.mark.parametrize("place", ("no/such/folder/x.db", "a folder", "a file/x.db"))
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a file").touch()
+    store = open_sql_store(f"sqlite:///{tmp_path}/{place}")
+    for opened in (store.transaction(), store.reading()):
+        with pytest.raises(StoreUnavailable, match=rf"{place}.*unable to open"), opened:
+            pass
+    store.close()
+
+
+def test_a_file_that_may_only_be_read_is_read_and_named_when_written(url: str, file_store: SqlStore) -> None:
+    store = open_sql_store(f"sqlite:///file:{url.removeprefix('sqlite:///').replace('%', '%25')}?mode=ro&uri=true")
+    with store.reading() as reader:
+        assert [] == reader.run_ids()
+    with pytest.raises(StoreUnavailable, match=r"\.db.*readonly"), store.transaction() as tx:
+        tx.append([change()])
     store.close()
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError
 
 from orchestrator.errors import BadSettings
-from orchestrator.store.sql.failures import shown, translated
+from orchestrator.store.sql.failures import first_line, shown, translated
 from orchestrator.store.sql.inheriting import remember
 
 ALLOWED = "memory:, sqlite:///FILE, sqlite:// (in memory) or postgresql://USER@HOST/DATABASE"
@@ -26,6 +26,10 @@ PATIENCE = timedelta(seconds=10)
 #: A connection that rested longer is asked whether it still lives before it is used; asking each time costs as much as
 #: a small query.
 REST = timedelta(seconds=5)
+
+#: Plans are kept with their statements. One made while few rows live would read whole tables from then on, with all
+#: that died in them since the last vacuum; and of an index only plain scans leave out for good what they found dead.
+_BY_INDEX = "-c enable_seqscan=off -c enable_bitmapscan=off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def engine_for(url: str, terms: Terms) -> Engine:
     try:
         engine = drivers[parsed.drivername](parsed, terms)
     except (NoSuchModuleError, ImportError, ArgumentError) as error:
-        raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {error}; use {ALLOWED}") from error
+        raise BadSettings(f"CELERIAC_DATABASE_URL {shown(parsed)}: {first_line(error)}; use {ALLOWED}") from error
 
     @event.listens_for(engine, "handle_error")
     def _failed(context: Any) -> Exception | None:
@@ -72,6 +76,8 @@ def in_memory(engine: Engine) -> bool:
 def _sqlite(url: URL, terms: Terms) -> Engine:
     seconds = terms.patience.total_seconds()
     pool: dict[str, Any] = {"pool_size": terms.pool_size, "max_overflow": 10, "pool_timeout": seconds}
+    if "memory" in url.query.get("mode", ()):
+        raise ArgumentError("a database in memory is sqlite://")
     if url.database in (None, "", ":memory:"):
         pool = {"poolclass": StaticPool}
     connect_args = {"check_same_thread": False, "timeout": seconds}
@@ -99,7 +105,9 @@ def _postgresql(url: URL, terms: Terms) -> Engine:
         "statement_timeout": milliseconds * 3,
         "idle_in_transaction_session_timeout": milliseconds * 6,
     }
-    told = " ".join((str(url.query.get("options", "")), *(f"-c {name}={value}" for name, value in bounds.items())))
+    told = " ".join(
+        (_BY_INDEX, str(url.query.get("options", "")), *(f"-c {name}={value}" for name, value in bounds.items()))
+    )
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         echo=terms.echo,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import URL
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, ProgrammingError
 
-from orchestrator.errors import CeleriacError, Conflict, SchemaOutdated, StoreUnavailable
+from orchestrator.errors import BadSettings, CeleriacError, Conflict, SchemaOutdated, StoreUnavailable
 
 #: Serialization failure, deadlock, lock not available in time.
 _AGAIN = frozenset({"40001", "40P01", "55P03"})
@@ -18,8 +18,9 @@ _SPOILED = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
 
 
 def shown(url: URL) -> str:
-    """A URL without its password."""
-    return url.render_as_string(hide_password=True)
+    """A URL without its passwords."""
+    secret = {name: "hidden" for name in url.query if "password" in name.lower()}
+    return url.update_query_dict(secret).render_as_string(hide_password=True)
 
 
 def translated(context: ExceptionContext, url: URL) -> CeleriacError | None:
@@ -37,6 +38,8 @@ def translated(context: ExceptionContext, url: URL) -> CeleriacError | None:
             f"the schema of the database {shown(url)} is not the one this release needs ({first_line(original)}): "
             "run `celeriac db upgrade`"
         )
+    if context.connection is None and isinstance(error, ProgrammingError):
+        return BadSettings(f"CELERIAC_DATABASE_URL {shown(url)}: {first_line(original)}; correct what follows the ?")
     away = context.is_disconnect or state in _AWAY or getattr(original, "sqlite_errorname", None) in _SPOILED
     if away or isinstance(error, OperationalError | InterfaceError):
         return unavailable(url, original)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, CursorResult, Executable, Row
 
-from orchestrator.errors import CeleriacError, Conflict
+from orchestrator.errors import Conflict
 from orchestrator.store.sql.batches import Batch
 
 Parameters: TypeAlias = Mapping[str, Any] | None
@@ -60,6 +60,6 @@ class Session:
             raise Conflict("this transaction has failed already and nothing of it is stored: begin a new one")
         try:
             return self._connection.execute(statement, parameters)
-        except CeleriacError:
+        except BaseException:
             self.failed = True
             raise
