@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
 from benchmarks import growth
@@ -9,10 +10,12 @@ from benchmarks import growth
 
 def main() -> None:
     """Measure and print."""
-    found = growth.report()
-    for store, ratios in found.items():
-        for what, ratio in ratios.items():
-            print(f"{store:<8} {ratio:5.2f}  {what}")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What a step costs as runs grow.")
+    parser.add_argument("--repeats", type=int, default=growth.REPEATS, help="how often each is measured")
+    found = growth.report(parser.parse_args().repeats)
+    for store, measures in found.items():
+        for what, cost in measures.items():
+            print(f"{store:<10} {cost['ratio']:5.2f}   {cost['largeMs']:7.3f} ms / {cost['smallMs']:7.3f} ms   {what}")
     print(json.dumps(found))
 
 

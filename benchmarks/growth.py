@@ -1,64 +1,104 @@
-"""Growth: a step at the end of a long run against one at its start, an item of a large fan-out against a small one.
+"""Growth: what a step costs at the end of a long run against its start, and an item of a large fan-out against one of
+small ones.
 
-Performers do nothing; claim and answer are made for every attempt as a worker makes them, in one thread. Ratios of one
-run.
+A performer that does nothing, in one thread, claim and answer for every attempt as a worker makes them. What is
+compared is measured in turns on one store, step by step, so that whatever else the machine does disturbs both alike.
 """
 
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
+from benchmarks.databases import NewStore, databases
 from orchestrator.core.data import DataLimits
 from orchestrator.core.outcomes import receipt_of
 from orchestrator.engine.work import Work
-from orchestrator.graph import workflow
+from orchestrator.graph import Workflow, workflow
 from orchestrator.ports.store import Store
-from orchestrator.store.memory import MemoryStore
-from orchestrator.store.migrate import upgrade_store
-from orchestrator.store.sql.transaction import open_sql_store
 from orchestrator.testing.simulation import Simulation
 
-VISITS = 2_000
+VISITS, EDGE = 2_000, 200
 SMALL, LARGE = 200, 2_000
+REPEATS = 3
 LIMITS = DataLimits(max_bytes=2**22, max_input_bytes=2**24)
+OUTPUT = {"text": "x" * 1_000}
+
+#: Seconds for one step: in the small case and in the large one.
+Costs: TypeAlias = tuple[float, float]
 
 
-@contextmanager
-def stores() -> Iterator[dict[str, Callable[[], Store]]]:
-    """A new store of each kind."""
-    with tempfile.TemporaryDirectory() as folder:
-        numbers = iter(range(1_000))
+@dataclass(slots=True)
+class Running:
+    """A run of its own process, driven step by step."""
 
-        def sqlite() -> Store:
-            store = open_sql_store(f"sqlite:///{Path(folder) / str(next(numbers))}.db")
-            upgrade_store(store)
-            return store
+    simulation: Simulation
+    run_id: str
+    #: Seconds that starting took.
+    began: float
 
-        yield {"memory": MemoryStore, "SQLite": sqlite}
+    def step(self, output: object) -> float:
+        """Seconds for one attempt: claim, answer, and what follows."""
+        began = time.perf_counter()
+        work = self.simulation.claim_next()
+        assert isinstance(work, Work)
+        self.simulation.engine.advance([work.answer(receipt_of(output))])
+        return time.perf_counter() - began
+
+    @property
+    def status(self) -> str:
+        return self.simulation.orchestrator.state(self.run_id).status
+
+    @property
+    def over(self) -> bool:
+        return not self.simulation.doorbells.rung
 
 
-def loop(store: Store) -> float:
-    """The median cost of the last 200 steps of a loop of 2,000 visits, against that of its first 200."""
+def _start(store: Store, flow: Workflow, payload: object) -> Running:
     simulation = Simulation(store=store, limits=LIMITS)
+    simulation.script("bench.step@1", {})
+    simulation.orchestrator.publish(flow)
+    began = time.perf_counter()
+    run = simulation.orchestrator.start(flow.id, payload)
+    return Running(simulation, run.id, time.perf_counter() - began)
+
+
+def loop(new: NewStore) -> Costs:
+    """The median cost of the first steps of a loop, and that of the last steps of a loop of 2,000 visits."""
+    store = new()
     flow = workflow("loop", version=1, area="benchmarks")
     step = flow.action("step", "bench.step@1", max_visits=VISITS)
     flow.trigger("start").next(step)
     step.next(step)
-    simulation.script("bench.step@1", {})
-    simulation.orchestrator.publish(flow)
-    simulation.orchestrator.start("loop")
-    costs = [_cost(simulation) for _ in range(VISITS)]
-    return statistics.median(costs[-200:]) / statistics.median(costs[:200])
+    old = _start(store, flow, {})
+    for _ in range(VISITS - EDGE):
+        old.step({})
+    young = _start(store, flow, {})
+    pairs = [(young.step({}), old.step({})) for _ in range(EDGE)]
+    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
 
 
-def fan_out(store: Store, items: int) -> float:
-    """Seconds an item of a fan-out takes, from the start to the end of the run, with 1 KiB of output each."""
-    simulation = Simulation(store=store, limits=LIMITS)
+def fan_out(new: NewStore) -> Costs:
+    """Seconds an item of ten small fan-outs takes, and one of a large one, from their starts to their ends."""
+    store = new()
+    large, small = _fan(store, LARGE), _fan(store, SMALL)
+    costs_large, costs_small = [large.began], [small.began]
+    while not large.over:
+        costs_large.append(large.step(OUTPUT))
+        costs_small.append(small.step(OUTPUT))
+        if small.over:
+            assert small.status == "Succeeded"
+            if not large.over:
+                small = _fan(store, SMALL)
+                costs_small.append(small.began)
+    assert large.status == "Succeeded"
+    return sum(costs_small) / LARGE, sum(costs_large) / LARGE
+
+
+def _fan(store: Store, items: int) -> Running:
     flow = workflow(f"fan-{items}", version=1, area="benchmarks")
     start = flow.trigger("start")
     each = flow.for_each("each", items=start["items"], max_parallelism=64)
@@ -67,36 +107,27 @@ def fan_out(store: Store, items: int) -> float:
     start.next(each)
     each.on("each", step)
     step.next(gathered)
-    simulation.script("bench.step@1", {})
-    simulation.orchestrator.publish(flow)
-    began = time.perf_counter()
-    run = simulation.orchestrator.start(f"fan-{items}", {"items": [{"key": str(n)} for n in range(items)]})
-    while simulation.doorbells.rung:
-        _cost(simulation, {"text": "x" * 1_000})
-    assert simulation.orchestrator.state(run.id).status == "Succeeded"
-    return (time.perf_counter() - began) / items
+    return _start(store, flow, {"items": [{"key": str(n)} for n in range(items)]})
 
 
-def _cost(simulation: Simulation, output: object = None) -> float:
-    """Seconds for one attempt: claim, answer, and what follows."""
-    began = time.perf_counter()
-    work = simulation.claim_next()
-    assert isinstance(work, Work)
-    simulation.engine.advance([work.answer(receipt_of(output or {}))])
-    return time.perf_counter() - began
+#: What is measured, by the words that name its ratio.
+MEASURES: dict[str, Callable[[NewStore], Costs]] = {
+    f"a step in the last {EDGE} of a loop of {VISITS:,} visits / in the first {EDGE}": loop,
+    f"an item of a fan-out over {LARGE:,} / of those over {SMALL}, with 1 KiB of output each": fan_out,
+}
 
 
-def report() -> dict[str, dict[str, float]]:
-    """The two ratios on each store; medians of three."""
-    found: dict[str, dict[str, float]] = {}
-    with stores() as kinds:
+def report(repeats: int = REPEATS) -> dict[str, dict[str, dict[str, float]]]:
+    """By store and measure: the median of the ratios, with the milliseconds of the small case and the large one."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    with databases() as kinds:
         for name, new in kinds.items():
-            found[name] = {
-                "a step at the end of a loop of 2,000 visits / at its start": statistics.median(
-                    loop(new()) for _ in range(3)
-                ),
-                "an item of 2,000 / an item of 200": statistics.median(
-                    fan_out(new(), LARGE) / fan_out(new(), SMALL) for _ in range(3)
-                ),
-            }
+            for what, measure in MEASURES.items():
+                costs = sorted((measure(new) for _ in range(repeats)), key=lambda cost: cost[1] / cost[0])
+                small, large = costs[len(costs) // 2]
+                found.setdefault(name, {})[what] = {
+                    "ratio": round(large / small, 3),
+                    "smallMs": round(small * 1_000, 3),
+                    "largeMs": round(large * 1_000, 3),
+                }
     return found

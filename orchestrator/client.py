@@ -108,12 +108,7 @@ class Orchestrator:
         """Make this version the active one; None deactivates the workflow. Runs that exist are not touched."""
         require_findable("workflow", workflow, scope)
         require_version(workflow, version)
-        with self._engine.store.transaction() as tx:
-            if version is not None and tx.definition(scope, workflow, version) is None:
-                raise NotFound("definition", f"{workflow}@{version}")
-            if version is None and not tx.definitions(scope, workflow):
-                raise NotFound("workflow", workflow)
-            tx.activate(scope, workflow, version)
+        self._engine.activate(scope, workflow, version)
 
     def definition(self, workflow: str, version: int | None = None, *, scope: str = DEFAULT_SCOPE) -> Definition:
         """That version, or the active one. Raises `NotFound`."""

@@ -52,9 +52,9 @@ def close(engine: Engine) -> None:
         engine.dispatcher.close()
 
 
-def celery_app(settings: Settings) -> Celery:
+def celery_app(settings: Settings, kind: type[Celery] = Celery) -> Celery:
     """A Celery application that publishes and has no tasks; it is not made the current one."""
-    app = Celery("celeriac", set_as_current=False)
+    app = kind("celeriac", set_as_current=False)
     app.conf.update(
         carrier_settings(
             settings.broker_url,

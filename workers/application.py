@@ -12,14 +12,22 @@ from orchestrator.engine.engine import Engine
 from orchestrator.performers.table import PerformerTable, collect
 from orchestrator.settings import Settings
 from orchestrator.wiring import celery_app, log_through_logging, remember
-from workers.staffing import Staff, staff
+from workers.staffing import Staff, staff, staff_of
 from workers.steps import DeskStep, LineStep
 from workers.tasks import register
 
 
+class WorkerApp(Celery):
+    """An application that a fresh process of the pool can make anew, where processes are not forked."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = staff_of(self)
+        return made_from, (given.settings, given.table)
+
+
 def made_from(settings: Settings, table: PerformerTable, *, shared: Engine | None = None) -> Celery:
     """An application with our settings and these performers."""
-    app = celery_app(settings)
+    app = celery_app(settings, WorkerApp)
     _join(app, Staff(settings, table, shared))
     return app
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import structlog
 from celery import bootsteps, signals
 
+from orchestrator.dispatch.carrier import scheme_of
 from orchestrator.dispatch.celery import HEADER
 from orchestrator.wiring import close, engine_from
 from workers.bell import Bell
@@ -87,6 +88,8 @@ class Workplace:
         self.desk.start()
         self._keeper.start()
         log.info("pool", name=self.power.name, means=self.power.sentence)
+        if not self._shared and scheme_of(self._controller.app.conf.broker_url or "") == "memory":
+            log.warning("broker_in_memory", means="no other process can ring here; set CELERIAC_BROKER_URL")
 
     def connected(self, *, again: bool) -> None:
         """The worker has a line to its broker, and its loop is about to run."""
@@ -121,6 +124,8 @@ class Workplace:
         self._keeper.stop()
         signals.task_unknown.disconnect(dispatch_uid=self._name)
         signals.worker_process_init.disconnect(dispatch_uid=self._name)
+        if self._controller.hub is not None:
+            self._controller.hub.on_close.discard(self._loop_closes)
         if not self._shared:
             close(self._engine)
 

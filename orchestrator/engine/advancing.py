@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 import structlog
 
 from orchestrator.core.data import JsonText
-from orchestrator.core.decide.commands import Command
+from orchestrator.core.decide.commands import AnswerAttempt, Command
 from orchestrator.core.decide.decision import Decision, decide
 from orchestrator.core.decide.draft import Known, Missing
 from orchestrator.core.ids import attempt_id
@@ -44,11 +44,8 @@ class Batch:
     refused: dict[str, CeleriacError] = field(default_factory=dict)
     #: Attempts that workers may still hold and that are over.
     called_off: list[str] = field(default_factory=list)
-
-    @property
-    def busy(self) -> list[str]:
-        """The runs whose attempts may have been answered while they were held."""
-        return [id for id, made in self.decisions.items() if made.state.scheduled and not made.state.final]
+    #: Runs with attempts that somebody may have answered while the run was held.
+    busy: set[str] = field(default_factory=set)
 
 
 #: Gives the commands for runs that are held, from what else the transaction sees.
@@ -93,9 +90,17 @@ def add_run(deps: Deps, tx: Transaction, batch: Batch, tail: int, run_id: str, c
         )
         return
     batch.decisions[run_id] = decision
+    if not decision.state.final and state.scheduled > _taken(commands, decision):
+        batch.busy.add(run_id)
     if decision.facts:
         batch.changes.append(change_of(state.tail, decision.facts, decision.state))
         batch.called_off.extend(_called_off(state, decision))
+
+
+def _taken(commands: Sequence[Command], decision: Decision) -> int:
+    """How many answers counted."""
+    pairs = zip(commands, decision.replies, strict=True)
+    return sum(isinstance(command, AnswerAttempt) and bool(reply) for command, reply in pairs)
 
 
 def store(tx: Transaction, batch: Batch) -> None:
@@ -128,6 +133,7 @@ def apply(deps: Deps, run_ids: Collection[str], commands: Commands, beside: Besi
             whole.refused[run_id] = error
         else:
             whole.decisions |= single.decisions
+            whole.busy |= single.busy
             whole.refused |= single.refused
     return whole
 

@@ -62,7 +62,6 @@ def _advance(deps: Deps, answers: Sequence[Answer]) -> frozenset[str]:
         runs = _runs_of(tx, answers)
         heads = tx.lock(sorted(set(runs.values())), wait=False)
         elsewhere = [answer for answer in answers if runs.get(answer.attempt_id) not in heads]
-        counted |= _kept(deps, tx, elsewhere, ANSWER_GAP)
         if heads:
             given = _given(tx, [answer for answer in answers if runs.get(answer.attempt_id) in heads])
             counted |= _take(deps, tx, batch, {id: head.tail for id, head in heads.items()}, given)
@@ -71,6 +70,10 @@ def _advance(deps: Deps, answers: Sequence[Answer]) -> frozenset[str]:
         store(tx, batch)
     complain(batch)
     committed(deps, batch)
+    if elsewhere:
+        # Not in the transaction above: two that each hold a run and store answers for the other's would wait in a ring.
+        with deps.store.transaction() as tx:
+            counted |= _kept(deps, tx, elsewhere, ANSWER_GAP)
     take_stored(deps, {*batch.busy, *(runs[answer.attempt_id] for answer in elsewhere if answer.attempt_id in runs)})
     return frozenset(counted & {answer.attempt_id for answer in answers})
 
@@ -141,7 +144,7 @@ def _take(deps: Deps, tx: Transaction, batch: Batch, tails: dict[str, int], give
     counted: set[str] = set()
     for run_id, tail in tails.items():
         mine = [row for row in rows if row.run_id == run_id]
-        commands: list[Command] = [answer_command(row) for row in mine]
+        commands: list[Command] = [_answered(row) for row in mine]
         add_run(deps, tx, batch, tail, run_id, commands or (Advance(),))
         decision = batch.decisions.get(run_id)
         replies = decision.replies if decision else ()
@@ -149,7 +152,6 @@ def _take(deps: Deps, tx: Transaction, batch: Batch, tails: dict[str, int], give
     return counted
 
 
-def answer_command(row: AttemptRow) -> AnswerAttempt:
-    """What a stored answer says to its run."""
+def _answered(row: AttemptRow) -> AnswerAttempt:
     assert row.receipt is not None
     return AnswerAttempt(row.execution_id, row.number, row.receipt, worker=row.worker, claimed_at=row.claimed_at)

@@ -49,6 +49,10 @@ class Engine:
         """See `starting.publish`."""
         return starting.publish(self._deps, scope, definition)
 
+    def activate(self, scope: str, workflow: str, version: int | None) -> None:
+        """See `starting.activate`."""
+        starting.activate(self._deps, scope, workflow, version)
+
     def start(self, request: StartRequest) -> Started:
         """See `starting.start`."""
         return starting.start(self._deps, request, self._policies)

@@ -13,7 +13,7 @@ from orchestrator.core.decide.commands import Command, LoseAttempt, StopAttempt,
 from orchestrator.core.inputs import compose, referred
 from orchestrator.core.outcomes import FailureKind, failure
 from orchestrator.engine.advancing import complain
-from orchestrator.engine.answers import act, advance, answer_command
+from orchestrator.engine.answers import act, advance
 from orchestrator.engine.deps import Deps
 from orchestrator.engine.loading import UNREADABLE, values_for
 from orchestrator.engine.rows import FIRST_RING_GAP, doorbell
@@ -135,7 +135,7 @@ def lost(deps: Deps, claims: Claims, *, unless_renewed: bool = False) -> None:
 
 
 def _tell(deps: Deps, claims: Claims, command: Callable[[AttemptRow], Command | None]) -> None:
-    """Tell the runs of these claims what became of them. Of what was answered meanwhile the answer counts."""
+    """Tell the runs of these claims what became of them; of what was answered meanwhile, the answer is taken up."""
     fences = dict(claims)
     with deps.store.reading() as tx:
         runs = {row.attempt_id: row.run_id for row in tx.attempts(list(fences))}
@@ -143,11 +143,8 @@ def _tell(deps: Deps, claims: Claims, command: Callable[[AttemptRow], Command | 
     def commands(tx: Transaction, held: Collection[str]) -> dict[str, list[Command]]:
         told: dict[str, list[Command]] = {}
         for row in tx.attempts(list(runs), lock=True):
-            if row.run_id not in held or row.fence != fences[row.attempt_id]:
-                continue
-            if row.state is AttemptState.ANSWERED:
-                told.setdefault(row.run_id, []).append(answer_command(row))
-            elif row.state is AttemptState.CLAIMED and (said := command(row)) is not None:
+            present = row.state is AttemptState.CLAIMED and row.fence == fences[row.attempt_id]
+            if present and row.run_id in held and (said := command(row)) is not None:
                 told.setdefault(row.run_id, []).append(said)
         return told
 

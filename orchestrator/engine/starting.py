@@ -19,7 +19,7 @@ from orchestrator.engine.advancing import TRIES, Batch, committed, decide_run
 from orchestrator.engine.deps import Deps
 from orchestrator.engine.loading import stored_definition
 from orchestrator.engine.rows import change_of
-from orchestrator.errors import BadData, CeleriacError, CommitUnknown, Conflict, Reason, Rejected
+from orchestrator.errors import BadData, CeleriacError, CommitUnknown, Conflict, NotFound, Reason, Rejected
 from orchestrator.ports.records import DefinitionRow
 from orchestrator.ports.store import Transaction
 
@@ -62,18 +62,49 @@ def publish(deps: Deps, scope: str, definition: Definition) -> DefinitionRow:
         active=False,
         published_at=deps.clock.now(),
     )
-    with deps.store.transaction() as tx:
-        known = tx.definition(scope, row.workflow, row.version)
-        if known is None and not tx.add_definition(row):
-            known = tx.definition(scope, row.workflow, row.version)
-        if known is not None:
-            if known.digest != row.digest:
-                raise Rejected([_changed(row)])
-            return known
-        active = tx.definition(scope, row.workflow)
-        if active is None or active.version < row.version:
-            tx.activate(scope, row.workflow, row.version)
-        return tx.definition(scope, row.workflow, row.version) or row
+    for _ in range(TRIES):
+        try:
+            with deps.store.transaction() as tx:
+                return _publish(tx, row)
+        except Conflict:
+            continue
+    raise Conflict
+
+
+def _publish(tx: Transaction, row: DefinitionRow) -> DefinitionRow:
+    known = tx.definition(row.scope, row.workflow, row.version)
+    if known is None and not tx.add_definition(row):
+        known = tx.definition(row.scope, row.workflow, row.version)
+    if known is not None:
+        if known.digest != row.digest:
+            raise Rejected([_changed(row)])
+        return known
+    later = _later(tx, row)
+    active = tx.definition(row.scope, row.workflow)
+    if active is None or active.version < row.version:
+        tx.activate(row.scope, row.workflow, row.version)
+        if _later(tx, row) != later:
+            raise Conflict("a later version was published meanwhile, and may be active: look again")
+    return tx.definition(row.scope, row.workflow, row.version) or row
+
+
+def _later(tx: Transaction, row: DefinitionRow) -> list[int]:
+    return [other.version for other in tx.definitions(row.scope, row.workflow) if other.version > row.version]
+
+
+def activate(deps: Deps, scope: str, workflow: str, version: int | None) -> None:
+    """Make this version the active one; None deactivates the workflow. Raises `NotFound`."""
+    for _ in range(TRIES):
+        try:
+            with deps.store.transaction() as tx:
+                if version is not None and tx.definition(scope, workflow, version) is None:
+                    raise NotFound("definition", f"{workflow}@{version}")
+                if version is None and not tx.definitions(scope, workflow):
+                    raise NotFound("workflow", workflow)
+                return tx.activate(scope, workflow, version)
+        except Conflict:
+            continue
+    raise Conflict
 
 
 def _changed(row: DefinitionRow) -> Reason:

@@ -49,6 +49,9 @@ class PerformerTable:
     def __contains__(self, capability: object) -> bool:
         return capability in self._performers
 
+    def __reduce__(self) -> tuple[type[PerformerTable], tuple[tuple[Performer, ...]]]:
+        return PerformerTable, (tuple(self),)
+
     def __repr__(self) -> str:
         return f"PerformerTable({', '.join(sorted(self._performers))})"
 

@@ -128,6 +128,16 @@ def test_open_waits_are_withdrawn(wait: dict[str, Any]) -> None:
         world.tell(ResolveWait(waits[0], wait["outlets"][0], EMPTY))
 
 
+def test_of_timers_that_are_due_together_the_first_fires_the_join_and_the_others_are_withdrawn() -> None:
+    world = World.start(gathered(timer("t", "00:01:00"), mode="any"), lines("a", "b", "c"))
+    tail = world.state.tail
+    world.wake(minutes=1)
+    assert ["WaitResolved", "NodeSucceeded", "BranchesJoined", "WaitCancelled", "WaitCancelled"] == world.types(tail)[
+        :5
+    ]
+    assert {"a": "Succeeded", "b": "Cancelled", "c": "Cancelled"} == world.statuses("t")
+
+
 def test_a_suspended_node_is_withdrawn() -> None:
     world = World.start(gathered(action("x"), mode="any"), lines("a", "b"))
     world.answer("x", Suspended("s"), key="a")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -21,26 +19,14 @@ from orchestrator.ports.records import AttemptState
 from orchestrator.ports.store import ClaimRequest
 from orchestrator.pumps.metronome import PUMPS
 from orchestrator.store.sql.transaction import SqlStore, open_sql_store
+from orchestrator.testing.simulation import Simulation
 from tests.behaviours.stage import Stage
 from tests.definitions import START, action, document, for_each, join, node
-
-T = TypeVar("T")
-R = TypeVar("R")
+from tests.engine.meddling import Meddled
+from tests.engine.threads import at_once
 
 THREADS = 8
 BRANCHES = 200
-
-
-def at_once(act: Callable[[T], R], things: Sequence[T]) -> list[R]:
-    """Do it for all of these in threads of their own that start together."""
-    barrier = threading.Barrier(len(things))
-
-    def together(thing: T) -> R:
-        barrier.wait()
-        return act(thing)
-
-    with ThreadPoolExecutor(len(things)) as pool:
-        return list(pool.map(together, things))
 
 
 def closed_already(act: Callable[[], None]) -> WaitClosed | None:
@@ -141,6 +127,23 @@ def test_batches_of_answers_from_many_processes_never_exceed_the_bound(crowded: 
     assert "Succeeded" == crowded.status
 
 
+def test_batches_with_answers_for_several_runs_in_demand_lose_nothing(crowded: Stage) -> None:
+    """Each batch holds answers for both runs, so that everybody always holds what another wants."""
+    crowded.publish(fan(parallel=60))
+    runs = [crowded.orchestrator.start("test", lines(60), key=key).id for key in ("one", "two")]
+    works = sorted(claim_all(crowded), key=lambda work: work.branch[-1].key)
+    batches = [works[at : at + 4] for at in range(0, len(works), 4)]
+
+    def answer(told: tuple[Engine, list[list[Work]]]) -> int:
+        engine, mine = told
+        return sum(len(engine.advance([work.answer(receipt_of({})) for work in batch])) for batch in mine)
+
+    own = engines(crowded, 6)
+    assert 120 == sum(at_once(answer, [(engine, batches[at::6]) for at, engine in enumerate(own)]))
+    crowded.simulation.pass_time(timedelta(seconds=5))
+    assert ["Succeeded", "Succeeded"] == [crowded.orchestrator.run(run).status.value for run in runs]
+
+
 def test_the_answer_for_a_run_that_somebody_holds_is_stored_and_taken_up_by_the_holder(
     hot: Stage, holder: SqlStore
 ) -> None:
@@ -157,6 +160,17 @@ def test_the_answer_for_a_run_that_somebody_holds_is_stored_and_taken_up_by_the_
     assert {second.attempt_id} == hot.simulation.engine.advance([second.answer(receipt_of({}))])
     assert "Succeeded" == hot.status
     assert {"n": 1} == hot.execution(first.node_id).output
+
+
+def test_whoever_holds_a_run_looks_again_after_its_commit(hot: Stage) -> None:
+    """The second answer is stored while the first is being appended: nobody else will ever take it up."""
+    hot.begin(document(START, action("a"), action("b"), edges=("start.next>a", "start.next>b")))
+    first, second = claim_all(hot)
+    other = engines(hot, 1)[0]
+    meddled = Meddled(hot.simulation.store, "append", lambda: other.advance([second.answer(receipt_of({"n": 2}))]))
+    simulation = Simulation(store=meddled, clock=hot.simulation.clock)
+    assert {first.attempt_id} == simulation.engine.advance([first.answer(receipt_of({"n": 1}))])
+    assert ("Succeeded", {"n": 2}) == (hot.status, hot.execution(second.node_id).output)
 
 
 def test_a_stored_answer_that_its_holder_never_saw_is_taken_up_by_beat(hot: Stage, holder: SqlStore) -> None:

@@ -39,9 +39,8 @@ class Plan:
 
     def performed(self, opened: list[tuple[str, str]], **policy: Any) -> str:
         outlets = tuple(o for o in OUTLETS if o == "next" or self.draw(st.booleans()))
-        made = self.node(
-            "action", outlets, capability="any@1", policy={**self.draw(st.sampled_from(POLICIES)), **policy}
-        )
+        policy = {**self.draw(st.sampled_from(POLICIES)), **policy}
+        made = self.node("action", outlets, capability=self.draw(CAPABILITIES), policy=policy)
         self.connect(opened, made)
         return made
 
@@ -111,6 +110,8 @@ class Plan:
         return [(joined, outlet) for outlet in declared]
 
 
+#: What may be repeated, and now and then what may happen once.
+CAPABILITIES = st.sampled_from(["any@1", "any@1", "any@1", "once@1"])
 EXPIRIES = st.sampled_from([{}, {"expiresAfter": "00:01:00"}, {"expiresAfter": "2.00:00:00"}])
 
 

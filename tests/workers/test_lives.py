@@ -17,6 +17,7 @@ import pytest
 from orchestrator.engine.rows import doorbell
 from orchestrator.ports.records import AttemptRow
 from orchestrator.pumps.attempts import due_attempts
+from tests.services.presence import NeverReady
 from tests.services.redis import RedisServer
 from tests.workers.plant import Plant, Run, until
 
@@ -334,3 +335,31 @@ def test_an_application_of_ones_own_performs_attempts_beside_its_own_tasks(
         plant.app.send_task("shop.mail", args=(str(tmp_path / "sent"),), queue=own)
         until((tmp_path / "sent").exists)
     assert "Traceback" not in plant.log
+
+
+SPAWNING = """
+from workers.application import from_environment
+
+app = from_environment()
+app.conf.worker_pool_start_method = "spawn"
+"""
+
+
+def test_processes_that_are_not_forked_perform_as_well(made: Make, redis_url: str, tmp_path: Path) -> None:
+    plant = made(redis_url)
+    (tmp_path / "spawning.py").write_text(SPAWNING)
+    with plant.worker(app="spawning"):
+        assert "Succeeded" == plant.start("t.echo").ended().status
+        assert "Succeeded" == plant.start("t.die-first").ended().status
+    assert "SpawnPoolWorker-1" in plant.log
+
+
+def test_a_pool_that_was_not_tried_is_refused_with_a_sentence(
+    made: Make, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant = made(redis_url)
+    (tmp_path / "strange.py").write_text("from celery.concurrency import solo\n\nclass TaskPool(solo.TaskPool): ...\n")
+    monkeypatch.setenv("CELERY_CUSTOM_WORKER_POOL", "strange:TaskPool")
+    with pytest.raises(NeverReady), plant.worker("-P", "custom"):
+        pass
+    assert "the pool strange is not tried with Celeriac; start the worker with --pool one of" in plant.log
